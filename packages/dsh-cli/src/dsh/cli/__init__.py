@@ -1,0 +1,1 @@
+"""The reference host: the dsh command, composition only."""

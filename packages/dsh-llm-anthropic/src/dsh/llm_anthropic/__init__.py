@@ -1,0 +1,1 @@
+"""A chat model for Anthropic's API."""

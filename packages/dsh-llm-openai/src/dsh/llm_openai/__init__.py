@@ -1,0 +1,1 @@
+"""A chat model for any OpenAI-compatible endpoint."""

@@ -1,0 +1,1 @@
+"""Records a chat model's answers to JSON lines and replays them."""

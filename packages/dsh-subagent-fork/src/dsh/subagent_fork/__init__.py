@@ -1,0 +1,1 @@
+"""Backend that delegates to a child seeded with its parent's completed turns."""

@@ -1,0 +1,1 @@
+"""Backend that delegates to a fresh child agent in the same process."""

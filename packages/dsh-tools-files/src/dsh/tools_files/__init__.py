@@ -1,0 +1,1 @@
+"""Read-only file tools confined to one directory: list, read, search."""
