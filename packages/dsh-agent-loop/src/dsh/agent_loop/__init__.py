@@ -1,1 +1,4 @@
-"""The reference agent loop: turns, steps and tool calls on trio, for hosts that do not bring their own."""
+"""The reference agent loop.
+
+Turns, steps and tool calls on trio, for hosts that do not bring their own.
+"""

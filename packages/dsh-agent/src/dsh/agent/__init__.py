@@ -1,1 +1,4 @@
-"""The host contract of the dsh family: messages, models, session log, hooks, tools, prompt and agents, without a loop."""
+"""The host contract of the dsh family.
+
+Messages, models, session log, hooks, tools, prompt and agents, without a loop.
+"""

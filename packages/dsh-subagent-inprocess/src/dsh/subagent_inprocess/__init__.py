@@ -1,1 +1,4 @@
-"""The driver shared by the in-process backends: create a child, run its turns, read its own answer."""
+"""The driver shared by the in-process backends.
+
+Create a child, run its turns, read its own answer.
+"""

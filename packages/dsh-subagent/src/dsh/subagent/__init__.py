@@ -1,1 +1,4 @@
-"""The subagent seam: vocabulary, registry, one supervisor, lifecycle events and the conformance kit of backends."""
+"""The subagent seam.
+
+Vocabulary, registry, one supervisor, lifecycle events and the conformance kit of backends.
+"""

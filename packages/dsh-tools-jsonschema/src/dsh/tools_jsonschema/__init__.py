@@ -1,1 +1,4 @@
-"""The JSON Schema subset of structured output: assert a schema, validate a value, make one from a type."""
+"""The JSON Schema subset of structured output.
+
+Assert a schema, validate a value, make one from a type.
+"""

@@ -1,0 +1,36 @@
+"""Runs gates side by side and prints one line of result each."""
+
+import os
+import traceback
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TextIO
+
+from gates.gate import Gate
+
+
+def run(gates: Sequence[Gate], root: Path, *, out: TextIO) -> bool:
+    """Run *gates* on the tree at *root*, print their results in order, return whether all held.
+
+    As many run at a time as there are processors: the slow ones wait for a process of their own.
+    Every gate runs, whatever became of the others, and every failure is printed.
+    """
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        results = [(gate, pool.submit(gate.check, root)) for gate in gates]
+        held = [_report(gate.name, result, out) for gate, result in results]
+        return all(held)
+
+
+def _report(name: str, result: Future[list[str]], out: TextIO) -> bool:
+    error = result.exception()
+    failures = [_crash(error)] if error is not None else result.result()
+    print(f"FAIL {name}: {len(failures)}" if failures else f"ok   {name}", file=out)
+    for failure in failures:
+        print("     " + failure.replace("\n", "\n     "), file=out)
+    out.flush()
+    return not failures
+
+
+def _crash(error: BaseException) -> str:
+    return "the gate itself failed\n" + "".join(traceback.format_exception(error)).rstrip()

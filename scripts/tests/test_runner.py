@@ -1,0 +1,48 @@
+"""The runner of the gates."""
+
+import io
+from pathlib import Path
+
+from gates.gate import Gate
+from gates.runner import run
+
+
+def green(root: Path) -> list[str]:
+    return []
+
+
+def red(root: Path) -> list[str]:
+    return ["a.py:1: bad\nworse", "b.py:2: bad"]
+
+
+def broken(root: Path) -> list[str]:
+    raise LookupError("no such table")
+
+
+def test_one_line_per_gate_and_every_failure_beneath_it() -> None:
+    out = io.StringIO()
+    gates = [Gate(name="first", check=red), Gate(name="second", check=green)]
+    assert not run(gates, Path(), out=out)
+    assert out.getvalue().splitlines() == [
+        "FAIL first: 2",
+        "     a.py:1: bad",
+        "     worse",
+        "     b.py:2: bad",
+        "ok   second",
+    ]
+
+
+def test_gates_that_all_hold_are_a_success() -> None:
+    out = io.StringIO()
+    assert run([Gate(name="only", check=green)], Path(), out=out)
+    assert out.getvalue() == "ok   only\n"
+
+
+def test_a_gate_that_raises_is_a_failure_and_the_others_still_run() -> None:
+    out = io.StringIO()
+    gates = [Gate(name="first", check=broken), Gate(name="second", check=green)]
+    assert not run(gates, Path(), out=out)
+    first, *_, last = out.getvalue().splitlines()
+    assert first == "FAIL first: 1"
+    assert "LookupError: no such table" in out.getvalue()
+    assert last == "ok   second"
