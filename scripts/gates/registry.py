@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gates import namespace
+from gates import layers, namespace
 from gates.gate import Gate
 
-GATES: Final[tuple[Gate, ...]] = (namespace.GATE,)
+GATES: Final[tuple[Gate, ...]] = (namespace.GATE, layers.GATE)

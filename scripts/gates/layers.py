@@ -1,0 +1,58 @@
+"""The architecture in `.importlinter`, checked by import-linter on the members of one tree.
+
+A run is a process of its own: import-linter finds the modules by importing `dsh`, so what `dsh` is
+has to be settled before, and is the members of that tree and nothing else.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from importlinter import cli
+
+from gates.gate import Gate
+from gates.workspace import members
+
+_CONTRACT: Final = re.compile(r"\n(?=[^\n]+\n-+\n)")  # import-linter underlines a contract's name
+
+
+def check(root: Path) -> list[str]:
+    """Return what import-linter says of each broken contract: its name, then the imports."""
+    run = subprocess.run(
+        [sys.executable, "-m", "gates.layers", str(root)],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode == 0:
+        return []
+    _, _, broken = run.stdout.partition("Broken contracts\n----------------\n")
+    if not broken:
+        return [(run.stdout + run.stderr).strip()]
+    return [_plain(part) for part in _CONTRACT.split("\n" + broken.strip()) if part.strip()]
+
+
+def _plain(part: str) -> str:
+    lines = part.strip().splitlines()
+    return "\n".join([f".importlinter: {lines[0]}", *(line for line in lines[2:] if line.strip())])
+
+
+def _lint(root: Path) -> int:
+    sys.path[:] = [
+        *(str(member.path / "src") for member in members(root)),
+        *(entry for entry in sys.path if not Path(entry, "dsh").is_dir()),
+    ]
+    return cli.lint_imports(
+        config_filename=str(root / ".importlinter"), no_cache=True, no_logo=True
+    )
+
+
+GATE: Final = Gate(name="layers", check=check)
+
+if __name__ == "__main__":
+    sys.exit(_lint(Path(sys.argv[1])))
