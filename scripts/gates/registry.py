@@ -2,7 +2,16 @@
 
 from typing import Final
 
-from gates import layers, namespace
+from gates import house, layers, lock, namespace, tools
 from gates.gate import Gate
 
-GATES: Final[tuple[Gate, ...]] = (namespace.GATE, layers.GATE)
+GATES: Final[tuple[Gate, ...]] = (
+    namespace.GATE,
+    lock.GATE,
+    house.GATE,
+    layers.GATE,
+    tools.LINT,
+    tools.FORMAT,
+    tools.MYPY,
+    tools.BASEDPYRIGHT,
+)

@@ -1,0 +1,84 @@
+"""The house rules."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gates.house import MAX_LINES, check
+
+Plant = Callable[[Mapping[str, str]], Path]
+
+SOURCE: Final = "packages/dsh-one/src/dsh/one/_one.py"
+TEST: Final = "packages/dsh-one/tests/test_one.py"
+MANIFEST: Final = {"packages/dsh-one/pyproject.toml": '[project]\nname = "dsh-one"\n'}
+HANDLER: Final = "try:\n    pass\nexcept {}:\n    raise\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import trio\n" + HANDLER.format("trio.Cancelled"),
+        "import trio\n" + HANDLER.format("(OSError, trio.Cancelled)"),
+        "from trio import Cancelled\n" + HANDLER.format("Cancelled"),
+        "from trio import Cancelled as Stop\n" + HANDLER.format("Stop"),
+        "import trio as t\n" + HANDLER.format("t.Cancelled"),
+        "import trio\ntry:\n    pass\nexcept* trio.Cancelled:\n    raise\n",
+    ],
+)
+def test_a_handler_of_cancelled_is_found_however_it_is_spelt(plant: Plant, code: str) -> None:
+    (failure,) = check(plant({SOURCE: code}))
+    line = code[: code.index("except")].count("\n") + 1
+    assert failure == f"{SOURCE}:{line}: catches trio.Cancelled; clean up in `finally`"
+
+
+def test_a_cancelled_of_another_library_may_be_caught(plant: Plant) -> None:
+    code = "from concurrent.futures import CancelledError as Cancelled\n"
+    assert check(plant({SOURCE: code + HANDLER.format("Cancelled")})) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["from dsh.agent import Agent", "import dsh.agent", "from . import x"]
+)
+def test_an_import_of_ours_in_a_function_is_found(plant: Plant, line: str) -> None:
+    (failure,) = check(plant({SOURCE: f"async def f():\n    if 1:\n        {line}\n"}))
+    assert failure.startswith(f"{SOURCE}:3: imports ")
+
+
+def test_an_import_in_a_nested_function_is_reported_once(plant: Plant) -> None:
+    code = "def f():\n    def g():\n        import dsh.agent\n    return g\n"
+    (failure,) = check(plant({SOURCE: code}))
+    assert failure.startswith(f"{SOURCE}:3: imports dsh.agent")
+
+
+def test_a_foreign_import_in_a_function_is_allowed(plant: Plant) -> None:
+    assert check(plant({SOURCE: "def f():\n    import acp\n    return acp\n"})) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import trio\nawait trio.sleep(1)\n",
+        "import time\ntime.sleep(1)\n",
+        "from trio import sleep\nawait sleep(1)\n",
+        "import asyncio as a\nawait a.sleep(1)\n",
+    ],
+)
+@pytest.mark.parametrize("test", [TEST, "tests-integration/test_tree.py"])
+def test_a_sleep_in_a_test_is_found(plant: Plant, code: str, test: str) -> None:
+    (failure,) = check(plant({test: code}))
+    assert failure.startswith(f"{test}:2: ")
+    assert "sleep in a test" in failure
+
+
+def test_waiting_forever_in_a_test_and_sleeping_in_a_package_are_allowed(plant: Plant) -> None:
+    sleep = "import trio\nasync def f():\n    await trio.{}\n"
+    files = {TEST: sleep.format("sleep_forever()"), SOURCE: sleep.format("sleep(1)")}
+    assert check(plant(files)) == []
+
+
+def test_a_module_over_the_limit_is_found_and_one_at_it_is_not(plant: Plant) -> None:
+    assert check(plant({**MANIFEST, SOURCE: "x = 1\n" * MAX_LINES})) == []
+    (failure,) = check(plant({SOURCE: "x = 1\n" * (MAX_LINES + 1)}))
+    assert failure == f"{SOURCE}: 301 lines; split it by noun, 300 are the limit"
