@@ -1,4 +1,9 @@
-"""The reference agent loop.
+"""The reference loop: agents that take turns on trio.
 
-Turns, steps and tool calls on trio, for hosts that do not bring their own.
+Read ``_host`` (what a host is composed of), ``_agent`` (an agent's life), then ``_turn`` (a turn
+and its steps, the loop proper).
 """
+
+from dsh.agent_loop._host import Host, open_host
+
+__all__ = ["Host", "open_host"]

@@ -1,4 +1,8 @@
-"""The driver shared by the in-process backends.
+"""The driver of in-process children; a library, it registers nothing.
 
-Create a child, run its turns, read its own answer.
+Read ``_driver`` (a child's life) and ``_reading`` (what its answer is).
 """
+
+from dsh.subagent_inprocess._driver import serve_child
+
+__all__ = ["serve_child"]

@@ -1,1 +1,5 @@
-"""Backend that delegates to a fresh child agent in the same process."""
+"""Delegate to a fresh child agent in this process."""
+
+from dsh.subagent_spawn._provider import SpawnProvider
+
+__all__ = ["SpawnProvider"]

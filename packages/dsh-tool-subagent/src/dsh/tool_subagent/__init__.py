@@ -1,1 +1,5 @@
-"""The delegation tool: what a parent's model calls to start a child."""
+"""The delegation tool."""
+
+from dsh.tool_subagent._tool import subagent_tool
+
+__all__ = ["subagent_tool"]

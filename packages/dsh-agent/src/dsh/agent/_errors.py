@@ -1,0 +1,26 @@
+"""The base of every error above the schema package, and this package's own base.
+
+Catch by class, route by ``code``, repair from the message: every refusal says what was wrong,
+where, and what would have been accepted.
+"""
+
+__all__ = ["AgentError", "HarnessError"]
+
+
+class HarnessError(Exception):
+    """Base of every error the family raises; each concrete class has a stable ``code``.
+
+    Raises:
+      TypeError: this class itself, or a package's base, is raised instead of a subclass.
+    """
+
+    code: str
+
+    def __init__(self, message: str) -> None:
+        if not hasattr(type(self), "code"):
+            raise TypeError(f"{type(self).__name__} is a base class: raise one of its subclasses")
+        super().__init__(message)
+
+
+class AgentError(HarnessError):
+    """Base of what ``dsh.agent`` refuses."""

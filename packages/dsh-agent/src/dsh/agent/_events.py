@@ -1,0 +1,195 @@
+"""What a session log is made of: one frozen value per thing that happened.
+
+An event's sequence number is its index in the log, so it is not stored in the event. Every event
+stamps the time of its own making, in milliseconds since the epoch.
+
+Next: ``_session.py``, the log itself.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, final
+
+from dsh.agent._messages import Message, ToolCallBlock, ToolResultBlock, Usage
+from dsh.agent._model import FinishReason, ToolSchema
+
+__all__ = [
+    "AssistantMessage",
+    "ContextMessage",
+    "CustomEvent",
+    "PartialMessage",
+    "PromptBlocked",
+    "RequestHeader",
+    "SessionEvent",
+    "SteeringMessage",
+    "StepEnded",
+    "StepStarted",
+    "StopReason",
+    "ToolCalled",
+    "ToolResulted",
+    "TurnEnded",
+    "TurnStarted",
+    "TurnTrigger",
+    "UserMessage",
+]
+
+StopReason: TypeAlias = str
+"""An open vocabulary, spelt alike in log and result: ``completed``, ``aborted``, ``error``,
+``max_tokens``, ``refusal``, ``timeout``, ``max_steps``, ``no_output``, ``lost``; in logs also
+``disposed``, ``rejected`` and ``interrupted``. A reader treats one it does not know as failure."""
+
+TurnTrigger: TypeAlias = Literal["message", "injection"]
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    time: int = field(default_factory=_now)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(_Event):
+    """A turn opens; turns are numbered from 1 without gaps."""
+
+    turn: int
+    trigger: TurnTrigger = "message"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded(_Event):
+    """The open turn closes, for the reason given."""
+
+    turn: int
+    reason: StopReason
+    detail: str | None = None
+    code: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted(_Event):
+    """A step opens: one model request and the tool calls it asks for."""
+
+    turn: int
+    step: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnded(_Event):
+    """The open step closes."""
+
+    turn: int
+    step: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage(_Event):
+    """A prompt that was let through."""
+
+    message: Message
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptBlocked(_Event):
+    """A prompt that was not; the model never sees it."""
+
+    message: Message
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextMessage(_Event):
+    """Something a plugin wants the model to know."""
+
+    message: Message
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringMessage(_Event):
+    """A message delivered at a step boundary of the running turn."""
+
+    message: Message
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestHeader(_Event):
+    """What the next requests carry beside the messages; logged when it changes."""
+
+    model: str
+    system: str | None = None
+    tools: tuple[ToolSchema, ...] | None = None
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage(_Event):
+    """A model's answer, whole."""
+
+    message: Message
+    finish_reason: FinishReason
+    usage: Usage
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialMessage(_Event):
+    """The visible text of an answer that was cut off; no model sees it again."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled(_Event):
+    """A call of the open step is dispatched."""
+
+    call: ToolCallBlock
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResulted(_Event):
+    """The final result of a call of the open step."""
+
+    result: ToolResultBlock
+    code: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomEvent(_Event):
+    """A plugin's own event: ``kind`` is ``plugin/what``, ``data`` is JSON."""
+
+    kind: str
+    data: object
+
+
+SessionEvent: TypeAlias = (
+    TurnStarted
+    | TurnEnded
+    | StepStarted
+    | StepEnded
+    | UserMessage
+    | PromptBlocked
+    | ContextMessage
+    | SteeringMessage
+    | RequestHeader
+    | AssistantMessage
+    | PartialMessage
+    | ToolCalled
+    | ToolResulted
+    | CustomEvent
+)

@@ -1,0 +1,118 @@
+"""The seam to a language model: one request in, one response out, deltas on the side.
+
+Next: ``_models.py``, where models are registered under the names agents ask for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias, final
+
+from dsh.agent._errors import AgentError
+from dsh.agent._ids import SessionId
+from dsh.agent._messages import ContentBlock, Message, Usage
+
+__all__ = [
+    "ChatModel",
+    "ChatRequest",
+    "ChatResponse",
+    "Delta",
+    "FinishReason",
+    "ModelError",
+    "OnDelta",
+    "TextDelta",
+    "ThinkingDelta",
+    "ToolChoice",
+    "ToolSchema",
+]
+
+FinishReason: TypeAlias = Literal["stop", "tool_calls", "max_tokens", "refusal", "aborted", "error"]
+"""Why a model stopped writing."""
+
+ToolChoice: TypeAlias = Literal["auto", "required", "none"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSchema:
+    """A tool as the model sees it: nothing but its name, its purpose and its parameters."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """Everything one call of a model is made from; frozen, so that the log can vouch for it."""
+
+    model: str
+    messages: Sequence[Message]
+    """An immutable view of the conversation; later messages never appear in it."""
+    system: str | None = None
+    """``None`` where there is no system text: absent stays absent (B-LLM-09)."""
+    tools: tuple[ToolSchema, ...] | None = None
+    """``None`` where no tool is offered: absent is not the same as empty (B-LLM-09)."""
+    tool_choice: ToolChoice = "auto"
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Sampling and provider options, passed on untouched."""
+    session_id: SessionId | None = None
+    """Whose log this request can be checked against (B-LLM-08)."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatResponse:
+    """What came back. ``detail`` and ``code`` explain ``error`` and ``aborted``."""
+
+    content: tuple[ContentBlock, ...]
+    finish_reason: FinishReason = "stop"
+    usage: Usage = Usage()
+    detail: str | None = None
+    code: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """More visible text."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingDelta:
+    """More reasoning."""
+
+    text: str
+
+
+Delta: TypeAlias = TextDelta | ThinkingDelta
+OnDelta: TypeAlias = Callable[[Delta], None]
+
+
+class ChatModel(Protocol):
+    """A language model, or whatever plays one."""
+
+    async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
+        """Answer *request*.
+
+        ``on_delta`` is a plain function, called in order while the answer is being written; it
+        never raises. Cancelling the call ends the request and leaves nothing running: a stream is
+        closed before this returns.
+
+        Raises:
+          ModelError: the model could not answer; its ``code`` says why.
+        """
+        ...
+
+
+class ModelError(AgentError):
+    """A model failed; ``code`` is one of the table in B-LLM (``AUTH``, ``RATE_LIMIT``, ...)."""
+
+    code = "UNKNOWN"
+
+    def __init__(self, message: str, *, code: str = "UNKNOWN") -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,95 @@
+"""Models under the names agents ask for, each with its own limit on concurrent requests."""
+
+from dataclasses import dataclass
+from typing import final
+
+import trio
+
+from dsh.agent._errors import AgentError
+from dsh.agent._hooks import Registration
+from dsh.agent._model import ChatModel, ChatRequest, ChatResponse, OnDelta
+
+__all__ = ["DuplicateModelError", "ModelRegistry", "UnknownModelError"]
+
+
+class DuplicateModelError(AgentError):
+    """A model is already registered under one of the names; none was registered."""
+
+    code = "DUPLICATE_ADAPTER"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a model is already registered as {name!r}")
+        self.name = name
+
+
+class UnknownModelError(AgentError):
+    """No model is registered under the name."""
+
+    code = "NO_ADAPTER"
+
+    def __init__(self, name: str, *, known: tuple[str, ...]) -> None:
+        super().__init__(f"no model named {name!r}; registered: {', '.join(known) or 'none'}")
+        self.name, self.known = name, known
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    model: ChatModel
+    limiter: trio.CapacityLimiter | None
+
+
+@final
+class ModelRegistry:
+    """The models of a host."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+
+    def register(
+        self, model: ChatModel, *names: str, max_concurrent: int | None = None
+    ) -> Registration:
+        """Answer requests for *names* with *model*, at most *max_concurrent* at a time.
+
+        Raises:
+          DuplicateModelError: a name is taken; none was registered.
+        """
+        for name in names:
+            if name in self._entries:
+                raise DuplicateModelError(name)
+        limiter = trio.CapacityLimiter(max_concurrent) if max_concurrent is not None else None
+        entry = _Entry(model, limiter)
+        self._entries.update(dict.fromkeys(names, entry))
+
+        def undo() -> None:
+            for name in names:
+                del self._entries[name]
+
+        return Registration(undo)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every registered name, in the order of registration."""
+        return tuple(self._entries)
+
+    async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
+        """Answer *request* with the model it names, once that model's limit allows.
+
+        The limit counts requests, never agents: it is borrowed on behalf of a fresh object, so
+        that nested children cannot starve each other (design: concurrency limits).
+
+        Raises:
+          UnknownModelError: nothing is registered under ``request.model``.
+          ModelError: the model could not answer.
+        """
+        entry = self._entries.get(request.model)
+        if entry is None:
+            raise UnknownModelError(request.model, known=self.names)
+        if entry.limiter is None:
+            return await entry.model.generate(request, on_delta=on_delta)
+        borrower = object()
+        await entry.limiter.acquire_on_behalf_of(borrower)
+        try:
+            return await entry.model.generate(request, on_delta=on_delta)
+        finally:
+            entry.limiter.release_on_behalf_of(borrower)
