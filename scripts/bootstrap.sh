@@ -5,7 +5,7 @@
 # into .tools/, which is ignored by git; the system's Python is only read.
 
 set -eu
-unset CDPATH PYTHONPATH PYTHONHOME VIRTUAL_ENV
+unset CDPATH PYTHONPATH PYTHONHOME VIRTUAL_ENV UV_PROJECT_ENVIRONMENT
 me=scripts/$(basename -- "$0")
 root=$(cd -- "$(dirname -- "$0")/.." && pwd -P)
 

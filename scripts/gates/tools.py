@@ -1,20 +1,26 @@
 """The checkers others wrote, as gates: what a tool prints is the failure, whole."""
 
+import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from gates.gate import Gate
 
+NONE: Final[Mapping[str, str]] = {}
 
-def _gate(name: str, arguments: Sequence[str]) -> Gate:
+
+def tool(name: str, arguments: Sequence[str], *, variables: Mapping[str, str] = NONE) -> Gate:
+    """Return the gate that runs a command of this environment in the root of the repository."""
+
     def check(root: Path) -> list[str]:
-        tool = Path(sys.executable).with_name(arguments[0])
+        command = Path(sys.executable).with_name(arguments[0])
         run = subprocess.run(
-            [tool, *arguments[1:]],
+            [command, *arguments[1:]],
             cwd=root,
+            env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -26,7 +32,7 @@ def _gate(name: str, arguments: Sequence[str]) -> Gate:
     return Gate(name=name, check=check)
 
 
-LINT: Final = _gate("ruff", ["ruff", "check", "--quiet", "--output-format=concise", "."])
-FORMAT: Final = _gate("format", ["ruff", "format", "--quiet", "--diff", "."])
-MYPY: Final = _gate("mypy", ["mypy", "--no-error-summary"])
-BASEDPYRIGHT: Final = _gate("basedpyright", ["basedpyright"])
+LINT: Final = tool("ruff", ["ruff", "check", "--quiet", "--output-format=concise", "."])
+FORMAT: Final = tool("format", ["ruff", "format", "--quiet", "--diff", "."])
+MYPY: Final = tool("mypy", ["mypy", "--no-error-summary"])
+BASEDPYRIGHT: Final = tool("basedpyright", ["basedpyright"])

@@ -1,0 +1,73 @@
+"""The shell commands: what they say when something is missing."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+Plant = Callable[[Mapping[str, str]], Path]
+ROOT: Final = Path(__file__).parents[2]
+COMMANDS: Final = ("check", "dev", "dsh", "test", "wheels")
+NEEDED: Final = ("basename", "dirname", "head", "sed", "sort")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A PATH with the shell's companions, and neither Python nor uv."""
+    for name in NEEDED:
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / name).symlink_to(found)
+    return tmp_path
+
+
+def run(command: Path, *arguments: str, path: Path) -> subprocess.CompletedProcess[str]:
+    shell = shutil.which("sh")
+    assert shell is not None
+    return subprocess.run(
+        [shell, str(command), *arguments],
+        cwd="/",
+        env={**os.environ, "PATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def clone(plant: Plant) -> Path:
+    """A checkout in which nothing has been set up."""
+    files = [f"scripts/{name}" for name in (*COMMANDS, "bootstrap.sh")]
+    return plant({"uv.lock": "", **{name: (ROOT / name).read_text("utf-8") for name in files}})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_usable_python_a_command_says_which_would_do(
+    clone: Path, bare: Path, command: str
+) -> None:
+    (bare / "python3").write_text("#!/bin/sh\nexit 1\n")  # one that is too old
+    (bare / "python3").chmod(0o755)
+    finished = run(clone / "scripts" / command, path=bare)
+    assert finished.returncode == 1
+    assert finished.stderr.startswith(f"scripts/{command}: no usable Python: need 3.11 or newer")
+
+
+def test_a_lock_that_is_out_of_date_is_said_to_be(clone: Path, bare: Path) -> None:
+    (bare / "uv").write_text("#!/bin/sh\nexit 2\n")
+    (bare / "uv").chmod(0o755)
+    finished = run(clone / "scripts" / "check", path=bare)
+    assert finished.returncode == 1
+    assert "run `uv lock` and commit uv.lock" in finished.stderr
+
+
+def test_developing_an_unknown_package_names_the_known_ones(clone: Path, bare: Path) -> None:
+    (bare / "uv").write_text("#!/bin/sh\n")
+    (bare / "uv").chmod(0o755)
+    (clone / "packages" / "dsh-one").mkdir(parents=True)
+    finished = run(clone / "scripts" / "dev", "dsh-two", path=bare)
+    assert finished.returncode == 1
+    assert finished.stderr == "scripts/dev: no package named 'dsh-two'; there are: dsh-one\n"
