@@ -22,3 +22,5 @@ class Gate:
 
     An empty list is green. Raising is a fault of the gate itself and is shown as a failure too.
     """
+    note: Callable[[Path], str] | None = None
+    """Takes the root as well, returns what the line of result adds when the gate holds: a count."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gates import house, layers, lock, namespace, tools
+from gates import guarantees, house, layers, lock, namespace, tools
 from gates.gate import Gate
 
 GATES: Final[tuple[Gate, ...]] = (
@@ -10,6 +10,7 @@ GATES: Final[tuple[Gate, ...]] = (
     lock.GATE,
     house.GATE,
     layers.GATE,
+    guarantees.GATE,
     tools.LINT,
     tools.FORMAT,
     tools.MYPY,

@@ -17,15 +17,21 @@ def run(gates: Sequence[Gate], root: Path, *, out: TextIO) -> bool:
     Every gate runs, whatever became of the others, and every failure is printed.
     """
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        results = [(gate, pool.submit(gate.check, root)) for gate in gates]
+        results = [(gate, pool.submit(_outcome, gate, root)) for gate in gates]
         held = [_report(gate.name, result, out) for gate, result in results]
         return all(held)
 
 
-def _report(name: str, result: Future[list[str]], out: TextIO) -> bool:
+def _outcome(gate: Gate, root: Path) -> tuple[list[str], str]:
+    """Return the failures of *gate* and, when there are none, what its line adds."""
+    failures = gate.check(root)
+    return failures, "" if failures or gate.note is None else f": {gate.note(root)}"
+
+
+def _report(name: str, result: Future[tuple[list[str], str]], out: TextIO) -> bool:
     error = result.exception()
-    failures = [_crash(error)] if error is not None else result.result()
-    print(f"FAIL {name}: {len(failures)}" if failures else f"ok   {name}", file=out)
+    failures, note = ([_crash(error)], "") if error is not None else result.result()
+    print(f"FAIL {name}: {len(failures)}" if failures else f"ok   {name}{note}", file=out)
     for failure in failures:
         print("     " + failure.replace("\n", "\n     "), file=out)
     out.flush()

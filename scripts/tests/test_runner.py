@@ -46,3 +46,14 @@ def test_a_gate_that_raises_is_a_failure_and_the_others_still_run() -> None:
     assert first == "FAIL first: 1"
     assert "LookupError: no such table" in out.getvalue()
     assert last == "ok   second"
+
+
+def test_a_gate_that_holds_may_add_a_note_to_its_line() -> None:
+    out = io.StringIO()
+    gates = [
+        Gate(name="first", check=green, note=lambda root: "3 of 4"),
+        Gate(name="second", check=red, note=lambda root: "never shown"),
+    ]
+    assert not run(gates, Path(), out=out)
+    assert out.getvalue().startswith("ok   first: 3 of 4\nFAIL second: 2\n")
+    assert "never shown" not in out.getvalue()

@@ -1,0 +1,8 @@
+"""Every page, in the order it is written."""
+
+from typing import Final
+
+from pages import guarantees
+from pages.page import Page
+
+PAGES: Final[tuple[Page, ...]] = (guarantees.PAGE,)
