@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import verify_readme_limitations as readme_limitations
 from gates import guarantees, house, layers, lock, namespace, tools
 from gates.gate import Gate
 
@@ -9,6 +10,7 @@ GATES: Final[tuple[Gate, ...]] = (
     namespace.GATE,
     lock.GATE,
     house.GATE,
+    readme_limitations.GATE,
     layers.GATE,
     guarantees.GATE,
     tools.LINT,
