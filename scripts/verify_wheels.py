@@ -102,13 +102,13 @@ def _run(*command: str, cwd: Path) -> None:
     )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print one line per member; 0 when each installs alone and imports."""
     workspace = {member.name: member for member in members(ROOT)}
     parser = argparse.ArgumentParser(prog="scripts/wheels")
     parser.add_argument("--uv", default="uv", help="the uv to use")
     parser.add_argument("name", nargs="*", help="which members; all of them if none")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     unknown = [name for name in options.name if name not in workspace]
     if unknown:
         parser.error(f"no member named {', '.join(unknown)}; there are {', '.join(workspace)}")

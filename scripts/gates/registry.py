@@ -3,7 +3,7 @@
 from typing import Final
 
 import verify_readme_limitations as readme_limitations
-from gates import guarantees, house, layers, lock, namespace, tools
+from gates import decisions, guarantees, house, layers, lock, namespace, tools
 from gates.gate import Gate
 
 GATES: Final[tuple[Gate, ...]] = (
@@ -12,6 +12,7 @@ GATES: Final[tuple[Gate, ...]] = (
     house.GATE,
     readme_limitations.GATE,
     layers.GATE,
+    decisions.GATE,
     guarantees.GATE,
     tools.LINT,
     tools.FORMAT,

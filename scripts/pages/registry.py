@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pages import guarantees
+from pages import decisions, guarantees
 from pages.page import Page
 
-PAGES: Final[tuple[Page, ...]] = (guarantees.PAGE,)
+PAGES: Final[tuple[Page, ...]] = (guarantees.PAGE, decisions.PAGE)
