@@ -3,7 +3,7 @@
 from typing import Final
 
 import verify_readme_limitations as readme_limitations
-from gates import decisions, guarantees, house, layers, lock, namespace, tools
+from gates import decisions, guarantees, house, layers, lock, namespace, pages, tools
 from gates.gate import Gate
 
 GATES: Final[tuple[Gate, ...]] = (
@@ -14,6 +14,8 @@ GATES: Final[tuple[Gate, ...]] = (
     layers.GATE,
     decisions.GATE,
     guarantees.GATE,
+    pages.GATE,
+    pages.API,
     tools.LINT,
     tools.FORMAT,
     tools.MYPY,

@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from pages import decisions, guarantees
+from pages import api, configuration, decisions, errors, guarantees, packages
 from pages.page import Page
 
-PAGES: Final[tuple[Page, ...]] = (guarantees.PAGE, decisions.PAGE)
+PAGES: Final[tuple[Page, ...]] = (
+    packages.PAGE,
+    configuration.PAGE,
+    errors.PAGE,
+    api.PAGE,
+    decisions.PAGE,
+    guarantees.PAGE,
+)
