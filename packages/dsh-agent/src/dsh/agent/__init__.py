@@ -6,6 +6,7 @@ Read ``_messages`` and ``_model`` (what is said, and who answers), ``_events`` a
 """
 
 from dsh.agent._agent import Agent, AgentOptions, AgentRegistry, AgentSpec, Setup
+from dsh.agent._check import SessionInvariantError, check_log
 from dsh.agent._errors import AgentError, HarnessError
 from dsh.agent._events import (
     AssistantMessage,
@@ -28,6 +29,8 @@ from dsh.agent._events import (
 )
 from dsh.agent._hooks import Filter, Guard, Hooks, Next, Registration, Stop
 from dsh.agent._ids import AgentId, SessionId
+from dsh.agent._json import JsonValueError, freeze_json, thaw_json
+from dsh.agent._lineage import SessionHeader, SessionHeaderError
 from dsh.agent._messages import (
     ContentBlock,
     ImageBlock,
@@ -55,7 +58,14 @@ from dsh.agent._model import (
 )
 from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
 from dsh.agent._prompt import PERSONA, Prompt, Section
-from dsh.agent._session import Session, SessionHeader, SessionPrefix
+from dsh.agent._session import (
+    OpenTurnError,
+    ReentrantAppendError,
+    SeedError,
+    Session,
+    SessionPrefix,
+)
+from dsh.agent._sink import SessionSink, SessionStore
 from dsh.agent._tool import Tool, ToolBody, ToolExecution, ToolFilter, ToolResult
 from dsh.agent._tools import DuplicateToolError, ToolRegistry, UnknownToolError
 
@@ -83,24 +93,32 @@ __all__ = [
     "HarnessError",
     "Hooks",
     "ImageBlock",
+    "JsonValueError",
     "Message",
     "ModelError",
     "ModelRegistry",
     "Next",
     "OnDelta",
+    "OpenTurnError",
     "PartialMessage",
     "Prompt",
     "PromptBlocked",
+    "ReentrantAppendError",
     "Registration",
     "RequestHeader",
     "ResultBlock",
     "Role",
     "Section",
+    "SeedError",
     "Session",
     "SessionEvent",
     "SessionHeader",
+    "SessionHeaderError",
     "SessionId",
+    "SessionInvariantError",
     "SessionPrefix",
+    "SessionSink",
+    "SessionStore",
     "Setup",
     "SteeringMessage",
     "StepEnded",
@@ -130,4 +148,7 @@ __all__ = [
     "UnknownToolError",
     "Usage",
     "UserMessage",
+    "check_log",
+    "freeze_json",
+    "thaw_json",
 ]

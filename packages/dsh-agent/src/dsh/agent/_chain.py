@@ -21,7 +21,7 @@ class Chain(Sequence[T], Generic[T]):
 
     def __init__(self, *parts: tuple[Sequence[T], int]) -> None:
         self._parts = parts
-        self._length = sum(length for _, length in parts)
+        self._length = parts[0][1] if len(parts) == 1 else sum(part[1] for part in parts)
 
     def followed_by(self, items: Sequence[T], length: int) -> "Chain[T]":
         """This view and then the first *length* of *items*."""

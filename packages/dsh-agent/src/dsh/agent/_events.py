@@ -9,12 +9,14 @@ Next: ``_session.py``, the log itself.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final, get_args
 
+from dsh.agent._json import freeze_json
 from dsh.agent._messages import Message, ToolCallBlock, ToolResultBlock, Usage
 from dsh.agent._model import FinishReason, ToolSchema
 
 __all__ = [
+    "EVENT_TYPES",
     "AssistantMessage",
     "ContextMessage",
     "CustomEvent",
@@ -125,12 +127,33 @@ class SteeringMessage(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestHeader(_Event):
-    """What the next requests carry beside the messages; logged when it changes."""
+    """What the next requests carry beside the messages; logged in full whenever it changes.
+
+    In canonical form: an empty system text or an empty list of tools is absent (B-SES-14).
+
+    Raises:
+      JsonValueError: the options are not JSON.
+    """
 
     model: str
     system: str | None = None
     tools: tuple[ToolSchema, ...] | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        if not self.system:
+            object.__setattr__(self, "system", None)
+        if not self.tools:
+            object.__setattr__(self, "tools", None)
+        if self.options:
+            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
+
+    def asks_like(self, other: "RequestHeader | None") -> bool:
+        """Whether requests made with *other* carry the same; if so it is not logged again."""
+        return other is not None and (
+            (self.model, self.system, self.tools, self.options)
+            == (other.model, other.system, other.tools, other.options)
+        )
 
 
 @final
@@ -171,10 +194,17 @@ class ToolResulted(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomEvent(_Event):
-    """A plugin's own event: ``kind`` is ``plugin/what``, ``data`` is JSON."""
+    """A plugin's own event: ``kind`` is ``plugin/what``, ``data`` is JSON, frozen on the way in.
+
+    Raises:
+      JsonValueError: the data is not JSON.
+    """
 
     kind: str
     data: object
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", freeze_json(self.data, at="data"))
 
 
 SessionEvent: TypeAlias = (
@@ -193,3 +223,6 @@ SessionEvent: TypeAlias = (
     | ToolResulted
     | CustomEvent
 )
+
+EVENT_TYPES: Final[frozenset[type]] = frozenset(get_args(SessionEvent))
+"""The classes of ``SessionEvent``."""
