@@ -3,7 +3,18 @@
 from typing import Final
 
 import verify_readme_limitations as readme_limitations
-from gates import decisions, guarantees, house, layers, lock, namespace, pages, tools
+from gates import (
+    decisions,
+    family,
+    guarantees,
+    house,
+    layers,
+    links,
+    lock,
+    namespace,
+    pages,
+    tools,
+)
 from gates.gate import Gate
 
 GATES: Final[tuple[Gate, ...]] = (
@@ -11,6 +22,8 @@ GATES: Final[tuple[Gate, ...]] = (
     lock.GATE,
     house.GATE,
     readme_limitations.GATE,
+    family.GATE,
+    links.GATE,
     layers.GATE,
     decisions.GATE,
     guarantees.GATE,

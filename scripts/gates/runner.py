@@ -5,18 +5,20 @@ import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
 from gates.gate import Gate
 
+PROCESSORS: Final = os.cpu_count() or 1
 
-def run(gates: Sequence[Gate], root: Path, *, out: TextIO) -> bool:
+
+def run(gates: Sequence[Gate], root: Path, *, out: TextIO, at_once: int = PROCESSORS) -> bool:
     """Run *gates* on the tree at *root*, print their results in order, return whether all held.
 
-    As many run at a time as there are processors: the slow ones wait for a process of their own.
+    *at_once* of them run at a time: the slow ones wait for a process of their own.
     Every gate runs, whatever became of the others, and every failure is printed.
     """
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
         results = [(gate, pool.submit(_outcome, gate, root)) for gate in gates]
         held = [_report(gate.name, result, out) for gate, result in results]
         return all(held)

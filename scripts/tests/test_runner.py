@@ -2,6 +2,9 @@
 
 import io
 from pathlib import Path
+from threading import Barrier, Lock
+
+import pytest
 
 from gates.gate import Gate
 from gates.runner import run
@@ -38,7 +41,9 @@ def test_gates_that_all_hold_are_a_success() -> None:
     assert out.getvalue() == "ok   only\n"
 
 
+@pytest.mark.guarantee("B-GATE-15")
 def test_a_gate_that_raises_is_a_failure_and_the_others_still_run() -> None:
+    """No gate waits for another, so one that fails or breaks leaves the others their say."""
     out = io.StringIO()
     gates = [Gate(name="first", check=broken), Gate(name="second", check=green)]
     assert not run(gates, Path(), out=out)
@@ -57,3 +62,23 @@ def test_a_gate_that_holds_may_add_a_note_to_its_line() -> None:
     assert not run(gates, Path(), out=out)
     assert out.getvalue().startswith("ok   first: 3 of 4\nFAIL second: 2\n")
     assert "never shown" not in out.getvalue()
+
+
+@pytest.mark.guarantee("B-GATE-15")
+def test_gates_run_a_bounded_number_at_a_time() -> None:
+    """Gates run side by side, never more of them than the bound allows."""
+    together, lock, running, most = Barrier(2, timeout=10), Lock(), 0, 0
+
+    def check(root: Path) -> list[str]:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        together.wait()  # breaks unless a second gate runs meanwhile
+        with lock:
+            running -= 1
+        return []
+
+    gates = [Gate(name=str(number), check=check) for number in range(6)]
+    assert run(gates, Path(), out=io.StringIO(), at_once=2)
+    assert most == 2
