@@ -1,0 +1,75 @@
+"""The `pattern` keyword: matching that a hostile pattern cannot make endless.
+
+A regular expression may take time exponential in the length of the string. The `regex` package
+can be told to give up, which `re` cannot. One match has a limit of its own, and all matches of
+one validated value share a second one, so that a thousand slow strings do not add up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+MATCH_SECONDS: Final = 0.25
+"""The longest one string may take to match one pattern, in seconds of CPU time."""
+
+VALUE_SECONDS: Final = 1.0
+"""The longest all matches of one value may take together, in seconds of CPU time."""
+
+_LONGEST_PATTERN: Final = 10_000
+
+_seconds_left: ContextVar[list[float]] = ContextVar("seconds_left")
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Return why *pattern* is no regular expression this package can match."""
+    import regex  # costs 15 ms, and few schemas have a pattern
+
+    if len(pattern) > _LONGEST_PATTERN:
+        return f"has {len(pattern)} characters, at most {_LONGEST_PATTERN} are accepted"
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        return f"is no regular expression: {error}"
+    except (RecursionError, OverflowError, MemoryError) as error:
+        return f"is too complex a regular expression ({type(error).__name__})"
+    return None
+
+
+def compiled_pattern(pattern: str) -> Pattern[str]:
+    """Return the matcher of a pattern that has no problem."""
+    import regex  # see pattern_problem
+
+    return regex.compile(pattern)
+
+
+@contextmanager
+def pattern_budget() -> Generator[None]:
+    """Give the matches inside the block one time budget together: those of one value."""
+    token = _seconds_left.set([VALUE_SECONDS])
+    try:
+        yield
+    finally:
+        _seconds_left.reset(token)
+
+
+def match_problem(pattern: Pattern[str], text: str) -> str | None:
+    """Return why *text* does not match, or was given up on; `None` when it matches."""
+    budget = _seconds_left.get()
+    if budget[0] <= 0:
+        return f"was not matched: the patterns of one value may take {VALUE_SECONDS} s together"
+    limit = min(MATCH_SECONDS, budget[0])
+    begun = time.process_time()
+    try:
+        found = pattern.search(text, timeout=limit)
+    except TimeoutError:
+        return f"took longer than {limit:.2g} s to match"
+    finally:
+        budget[0] -= time.process_time() - begun
+    return None if found else "does not match"
