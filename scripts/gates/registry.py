@@ -5,6 +5,8 @@ from typing import Final
 import verify_readme_limitations as readme_limitations
 from gates import (
     decisions,
+    dependencies,
+    exports,
     family,
     guarantees,
     house,
@@ -29,6 +31,8 @@ GATES: Final[tuple[Gate, ...]] = (
     guarantees.GATE,
     pages.GATE,
     pages.API,
+    dependencies.GATE,
+    exports.GATE,
     tools.LINT,
     tools.FORMAT,
     tools.MYPY,

@@ -39,6 +39,12 @@ class Member:
         return sorted((self.path / "src").rglob("*.py"))
 
     @property
+    def unfinished(self) -> str:
+        """What is missing while it is being built: `[tool.dsh] unfinished`; else empty."""
+        tool: Mapping[str, Any] = self.manifest.get("tool", {}).get("dsh", {})
+        return str(tool.get("unfinished", ""))
+
+    @property
     def private(self) -> bool:
         """Whether the manifest keeps the distribution from being published."""
         classifiers: list[str] = self.manifest["project"].get("classifiers", [])
