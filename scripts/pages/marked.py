@@ -1,6 +1,7 @@
 """The tests that say what they prove, found in the syntax trees; no test is run or imported."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ TESTS: Final = ("packages/*/tests", "scripts/tests", "tests-integration")
 GUARANTEE: Final = "guarantee"
 FIELD_CASE: Final = "field_case"
 FORM: Final = "as a decorator `@pytest.mark.{}(…)` on a test that pytest collects"
-VOID: Final = ("pytest.mark.skip", "pytest.mark.xfail")
+VOID: Final = re.compile(r"pytest\.mark\.(skip|xfail)\b")
 """The marks under which a test proves nothing. `skipif` is not one: it names a platform."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -56,7 +57,7 @@ def _read(path: str, text: str, found: Found) -> None:
     tree = ast.parse(text, filename=path)
     collected = path.rpartition("/")[2].startswith("test_")
     understood: set[ast.AST] = set()
-    for name, function in _tests(tree) if collected else ():
+    for name, function, around in _tests(tree) if collected else ():
         ids: dict[str, list[str]] = {GUARANTEE: [], FIELD_CASE: []}
         for decorator in function.decorator_list:
             match decorator:
@@ -71,7 +72,7 @@ def _read(path: str, text: str, found: Found) -> None:
                 case _:
                     pass
         if ids[GUARANTEE] or ids[FIELD_CASE]:
-            marks = [ast.unparse(each).partition("(")[0] for each in function.decorator_list]
+            marks = around + [ast.unparse(each) for each in function.decorator_list]
             found.tests.append(
                 Marked(
                     path=path,
@@ -80,7 +81,7 @@ def _read(path: str, text: str, found: Found) -> None:
                     guarantees=tuple(ids[GUARANTEE]),
                     field_cases=tuple(ids[FIELD_CASE]),
                     sentence=" ".join((ast.get_docstring(function) or "").split()),
-                    void=not {*VOID}.isdisjoint(marks),
+                    void=any(VOID.match(mark) for mark in marks),
                 )
             )
     for node in ast.walk(tree):
@@ -94,17 +95,33 @@ def _read(path: str, text: str, found: Found) -> None:
                 pass
 
 
-def _tests(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+def _tests(tree: ast.Module) -> Iterator[tuple[str, Function, list[str]]]:
+    """Yield each test with its name and the marks that its class and its module put on it."""
+    everywhere = _pytestmark(tree.body)
     for node in tree.body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name.startswith("test"):
-                yield node.name, node
+                yield node.name, node, everywhere
             case ast.ClassDef() if node.name.startswith("Test"):
+                around = [ast.unparse(each) for each in node.decorator_list]
+                around += everywhere + _pytestmark(node.body)
                 for inner in node.body:
                     if isinstance(inner, Function) and inner.name.startswith("test"):
-                        yield f"{node.name}::{inner.name}", inner
+                        yield f"{node.name}::{inner.name}", inner, around
             case _:
                 pass
+
+
+def _pytestmark(body: list[ast.stmt]) -> list[str]:
+    """Return the marks a module or a class puts on every test in it."""
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+                marks = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+                return [ast.unparse(mark) for mark in marks]
+            case _:
+                pass
+    return []
 
 
 def _strings(call: ast.Call) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Final
 
 import pytest
@@ -153,6 +154,26 @@ def test_a_mark_that_claims_too_much_is_found(plant: Plant, old: str, new: str, 
     assert what in failure
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        "pytestmark = [pytest.mark.skip(reason='later')]\n\n" + PROOF,
+        "@pytest.mark.xfail\nclass TestOne:\n" + indent(PROOF, "    "),
+        "class TestOne:\n    pytestmark = pytest.mark.skip\n\n" + indent(PROOF, "    "),
+    ],
+)
+def test_a_mark_below_a_skipped_module_or_class_is_found(plant: Plant, test: str) -> None:
+    (failure,) = faults(plant, inventory(), test)
+    assert failure.endswith("is skipped or expected to fail: it proves nothing")
+
+
+def test_a_test_of_one_platform_counts(plant: Plant) -> None:
+    mark = "pytestmark = pytest.mark.skipif(True, reason='POSIX only')\n\n"
+    root = tree(plant, inventory(), mark + PROOF)
+    assert check(root) == []
+    assert summary(root).startswith("behaviours: 2 (1 proven")
+
+
 def test_a_mark_in_a_file_pytest_does_not_collect_is_found(plant: Plant) -> None:
     root = plant({"docs/inventory.toml": inventory(), "scripts/tests/one.py": HEAD + PROOF})
     PAGE.write(root)
@@ -161,15 +182,15 @@ def test_a_mark_in_a_file_pytest_does_not_collect_is_found(plant: Plant) -> None
 
 
 def test_async_tests_and_methods_of_test_classes_count(plant: Plant) -> None:
-    method = "class TestOne:\n" + "".join(
-        f"    {line}\n" for line in PROOF.replace("def", "async def").splitlines()
-    )
+    method = "class TestOne:\n" + indent(PROOF.replace("def", "async def"), "    ")
     root = tree(plant, inventory(), method)
     assert check(root) == []
     assert f"[{TEST}::TestOne::test_it](../{TEST})" in (root / PAGE.owns).read_text()
 
 
+@pytest.mark.guarantee("B-GATE-14", "B-GATE-15")
 def test_a_stale_page_is_found_until_it_is_written_again(plant: Plant) -> None:
+    """A generated page that was edited or merged by hand fails until it is generated anew."""
     root = tree(plant, inventory())
     page = root / PAGE.owns
     page.write_text(page.read_text() + "by hand\n")

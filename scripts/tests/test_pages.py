@@ -107,6 +107,7 @@ def test_the_packages_are_listed_with_graph_and_seams(tree: Path) -> None:
     assert "| models | dsh-one | dsh-two |  |" in page
 
 
+@pytest.mark.guarantee("B-GATE-14")
 @pytest.mark.parametrize(
     ("path", "old", "new", "page"),
     [
@@ -119,6 +120,7 @@ def test_the_packages_are_listed_with_graph_and_seams(tree: Path) -> None:
 def test_a_page_behind_its_source_is_found(
     tree: Path, path: str, old: str, new: str, page: str
 ) -> None:
+    """A page of packages, configuration or errors fails once its source says something else."""
     edit(tree, path, old, new)
     assert check(tree) == [f"{page}: stale; run scripts/generate"]
 
