@@ -56,8 +56,8 @@ class LoopAgent:
         self.cwd = spec.cwd
         self.depth = spec.depth
         self.hooks = Hooks(hooks)
-        self.tools = ToolRegistry(tools)
-        self.prompt = Prompt(prompt)
+        self.tools = ToolRegistry(tools, hooks=self.hooks)
+        self.prompt = Prompt(prompt, hooks=self.hooks)
         self.usage = Usage()
         self._models = models
         self._inbox: list[Message] = []

@@ -26,8 +26,8 @@ class Host:
     def __init__(self) -> None:
         self.models = ModelRegistry()
         self.hooks = Hooks()
-        self.tools = ToolRegistry()
-        self.prompt = Prompt()
+        self.tools = ToolRegistry(hooks=self.hooks)
+        self.prompt = Prompt(hooks=self.hooks)
         self.agents = Agents(self)
 
 

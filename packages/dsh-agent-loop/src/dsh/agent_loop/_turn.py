@@ -21,6 +21,7 @@ from dsh.agent import (
     TurnEnded,
     TurnStarted,
     UserMessage,
+    assemble,
 )
 
 __all__ = ["run_turn"]
@@ -68,10 +69,9 @@ async def _run_step(agent: Agent, models: ModelRegistry, turn: int, step: int) -
 
 async def _ask(agent: Agent, models: ModelRegistry) -> ChatResponse:
     session = agent.session
+    assembly = await assemble(agent)
     header = RequestHeader(
-        model=agent.options.model or "default",
-        system=agent.prompt.render(),
-        tools=agent.tools.schemas(),
+        model=agent.options.model or "default", system=assembly.system, tools=assembly.tools
     )
     session.append(header)
     request = ChatRequest(

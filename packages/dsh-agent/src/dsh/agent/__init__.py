@@ -6,6 +6,7 @@ Read ``_messages`` and ``_model`` (what is said, and who answers), ``_events`` a
 """
 
 from dsh.agent._agent import Agent, AgentOptions, AgentRegistry, AgentSpec, Setup
+from dsh.agent._assembly import ASSEMBLY, Assembly, Draft, PromptPart, assemble
 from dsh.agent._check import SessionInvariantError, check_log
 from dsh.agent._errors import AgentError, HarnessError
 from dsh.agent._events import (
@@ -27,9 +28,10 @@ from dsh.agent._events import (
     TurnTrigger,
     UserMessage,
 )
-from dsh.agent._hooks import Filter, Guard, Hooks, Next, Registration, Stop
+from dsh.agent._hooks import Filter, Guard, Hooks, HookValueError, Next, Stop
 from dsh.agent._ids import AgentId, SessionId
 from dsh.agent._json import JsonValueError, freeze_json, thaw_json
+from dsh.agent._layer import DuplicateNameError, OwnerFinalError
 from dsh.agent._lineage import SessionHeader, SessionHeaderError
 from dsh.agent._messages import (
     ContentBlock,
@@ -57,7 +59,39 @@ from dsh.agent._model import (
     ToolSchema,
 )
 from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
-from dsh.agent._prompt import PERSONA, Prompt, Section
+from dsh.agent._policy import (
+    POST_EXECUTE,
+    PRE_EXECUTE,
+    TOOL_BODY,
+    TOOL_GUARD,
+    Accept,
+    Allow,
+    Ask,
+    Block,
+    Deny,
+    ToolFinished,
+    ToolOutcome,
+    ToolStarted,
+)
+from dsh.agent._prompt import (
+    IDENTITY,
+    PERSONA,
+    DuplicateSectionError,
+    DuplicateVariableError,
+    InvalidSectionError,
+    Prompt,
+    PromptChanged,
+    Section,
+    Variable,
+)
+from dsh.agent._registration import InactiveScopeError, Registration
+from dsh.agent._restriction import (
+    UNRESTRICTED,
+    EmptyToolFilterError,
+    ToolFilter,
+    ToolRestriction,
+    UnknownToolError,
+)
 from dsh.agent._session import (
     OpenTurnError,
     ReentrantAppendError,
@@ -66,18 +100,46 @@ from dsh.agent._session import (
     SessionPrefix,
 )
 from dsh.agent._sink import SessionSink, SessionStore
-from dsh.agent._tool import Tool, ToolBody, ToolExecution, ToolFilter, ToolResult
-from dsh.agent._tools import DuplicateToolError, ToolRegistry, UnknownToolError
+from dsh.agent._template import PlaceholderError
+from dsh.agent._tool import (
+    InvalidToolError,
+    Tool,
+    ToolArgsError,
+    ToolBody,
+    ToolError,
+    ToolExecution,
+    ToolResult,
+)
+from dsh.agent._tools import (
+    UNLISTED_TOOLS,
+    DuplicateToolError,
+    ToolOrderError,
+    ToolRegistry,
+    ToolsChanged,
+)
 
 __all__ = [
+    "ASSEMBLY",
+    "IDENTITY",
     "PERSONA",
+    "POST_EXECUTE",
+    "PRE_EXECUTE",
+    "TOOL_BODY",
+    "TOOL_GUARD",
+    "UNLISTED_TOOLS",
+    "UNRESTRICTED",
+    "Accept",
     "Agent",
     "AgentError",
     "AgentId",
     "AgentOptions",
     "AgentRegistry",
     "AgentSpec",
+    "Allow",
+    "Ask",
+    "Assembly",
     "AssistantMessage",
+    "Block",
     "ChatModel",
     "ChatRequest",
     "ChatResponse",
@@ -85,14 +147,24 @@ __all__ = [
     "ContextMessage",
     "CustomEvent",
     "Delta",
+    "Deny",
+    "Draft",
     "DuplicateModelError",
+    "DuplicateNameError",
+    "DuplicateSectionError",
     "DuplicateToolError",
+    "DuplicateVariableError",
+    "EmptyToolFilterError",
     "Filter",
     "FinishReason",
     "Guard",
     "HarnessError",
+    "HookValueError",
     "Hooks",
     "ImageBlock",
+    "InactiveScopeError",
+    "InvalidSectionError",
+    "InvalidToolError",
     "JsonValueError",
     "Message",
     "ModelError",
@@ -100,9 +172,13 @@ __all__ = [
     "Next",
     "OnDelta",
     "OpenTurnError",
+    "OwnerFinalError",
     "PartialMessage",
+    "PlaceholderError",
     "Prompt",
     "PromptBlocked",
+    "PromptChanged",
+    "PromptPart",
     "ReentrantAppendError",
     "Registration",
     "RequestHeader",
@@ -130,17 +206,25 @@ __all__ = [
     "ThinkingBlock",
     "ThinkingDelta",
     "Tool",
+    "ToolArgsError",
     "ToolBody",
     "ToolCallBlock",
     "ToolCalled",
     "ToolChoice",
+    "ToolError",
     "ToolExecution",
     "ToolFilter",
+    "ToolFinished",
+    "ToolOrderError",
+    "ToolOutcome",
     "ToolRegistry",
+    "ToolRestriction",
     "ToolResult",
     "ToolResultBlock",
     "ToolResulted",
     "ToolSchema",
+    "ToolStarted",
+    "ToolsChanged",
     "TurnEnded",
     "TurnStarted",
     "TurnTrigger",
@@ -148,6 +232,8 @@ __all__ = [
     "UnknownToolError",
     "Usage",
     "UserMessage",
+    "Variable",
+    "assemble",
     "check_log",
     "freeze_json",
     "thaw_json",
