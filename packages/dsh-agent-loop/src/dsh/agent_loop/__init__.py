@@ -1,9 +1,12 @@
 """The reference loop: agents that take turns on trio.
 
-Read ``_host`` (what a host is composed of), ``_agent`` (an agent's life), then ``_turn`` (a turn
-and its steps, the loop proper).
+Read ``_host`` (what a host is composed of), ``_agent`` (an agent's life) and ``_inbox`` (what waits
+for it), then ``_turn``: the turn and its steps, the loop proper, on one page. The page leans on
+``_open_turn`` (what a turn writes down), ``_prompts`` (what opens it), ``_asking`` (one model
+request), ``_repair`` (what a model may get wrong) and ``_calls`` (the tool calls of a response).
 """
 
-from dsh.agent_loop._host import Host, open_host
+from dsh.agent_loop._errors import AgentLoopError, NoModelError
+from dsh.agent_loop._host import Host, OpenedHost, open_host
 
-__all__ = ["Host", "open_host"]
+__all__ = ["AgentLoopError", "Host", "NoModelError", "OpenedHost", "open_host"]

@@ -1,77 +1,121 @@
 """What a host is composed of."""
 
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, final
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, final
+
+import trio
 
 from dsh.agent import (
-    Agent,
-    AgentId,
+    AgentFactory,
+    AgentOptions,
     AgentRegistry,
     AgentSpec,
     Hooks,
     ModelRegistry,
     Prompt,
+    Registration,
+    SessionStore,
     ToolRegistry,
 )
 from dsh.agent_loop._agent import LoopAgent
+from dsh.agent_loop._errors import raise_bare
 
-__all__ = ["Agents", "Host", "open_host"]
+__all__ = ["MAX_PARALLEL_TOOL_CALLS", "MAX_STEPS", "Host", "OpenedHost", "open_host"]
+
+MAX_STEPS: Final = 100
+"""How many requests a turn may make where nobody says otherwise."""
+
+MAX_PARALLEL_TOOL_CALLS: Final = 16
+"""How many calls of one response run at once where nobody says otherwise."""
 
 
 @final
 class Host:
     """Models, tools, prompt and hooks that every agent of this host shares, and its agents."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: AgentOptions, sessions: SessionStore | None) -> None:
+        self.options = options
+        """What an agent's own options leave open."""
+        self.sessions = sessions
+        """Who keeps the logs of its agents, if anybody."""
         self.models = ModelRegistry()
         self.hooks = Hooks()
-        self.tools = ToolRegistry(hooks=self.hooks)
-        self.prompt = Prompt(hooks=self.hooks)
-        self.agents = Agents(self)
+        self.tools = ToolRegistry()
+        self.prompt = Prompt()
+        self.agents = AgentRegistry()
+
+    def resolve(self, own: AgentOptions) -> tuple[AgentOptions, int, int]:
+        """An agent's options with the host's filled in, and its two limits."""
+        host = self.options
+        steps = own.max_steps or host.max_steps or MAX_STEPS
+        parallel = (
+            own.max_parallel_tool_calls or host.max_parallel_tool_calls or MAX_PARALLEL_TOOL_CALLS
+        )
+        options = AgentOptions(
+            model=own.model or host.model,
+            options={**host.options, **own.options},
+            max_steps=steps,
+            max_parallel_tool_calls=parallel,
+        )
+        return options, steps, parallel
 
 
 @final
-class Agents:
-    """Creates and lists the agents of a host."""
+class OpenedHost:
+    """A host for the time of a block: ``async with open_host() as host``."""
+
+    __slots__ = ("_host", "_nursery", "_nursery_manager", "_registration")
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._live: dict[AgentId, Agent] = {}
 
-    def open(self, spec: AgentSpec) -> AbstractAsyncContextManager[Agent]:
-        """See ``dsh.agent.AgentRegistry.open``."""
-        return self._open(spec)
+    @property
+    def nursery(self) -> trio.Nursery:
+        """See ``dsh.agent.AgentFactory``."""
+        return self._nursery
 
-    @asynccontextmanager
-    async def _open(self, spec: AgentSpec) -> AsyncGenerator[Agent]:
-        host = self._host
-        agent = LoopAgent(
-            spec, models=host.models, hooks=host.hooks, tools=host.tools, prompt=host.prompt
-        )
-        if spec.setup is not None:
-            await spec.setup(agent)
-        async with agent.opened():
-            self._live[agent.id] = agent
-            try:
-                yield agent
-            finally:
-                del self._live[agent.id]
+    def build(self, spec: AgentSpec, /) -> LoopAgent:
+        """See ``dsh.agent.AgentFactory``."""
+        return LoopAgent(spec, self._host)
 
-    def get(self, id: AgentId, /) -> Agent | None:
-        """The live agent of that id."""
-        return self._live.get(id)
+    @trio.lowlevel.enable_ki_protection
+    async def __aenter__(self) -> Host:
+        self._nursery_manager = trio.open_nursery()
+        self._nursery = await self._nursery_manager.__aenter__()
+        self._registration: Registration = self._host.agents.set_factory(self)
+        return self._host
 
-    def list(self) -> tuple[Agent, ...]:
-        """Every live agent."""
-        return tuple(self._live.values())
+    @trio.lowlevel.enable_ki_protection
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        self._registration.close()
+        for agent in self._host.agents.list():
+            if isinstance(agent, LoopAgent):
+                agent.end("the host closes")
+        self._nursery.cancel_scope.cancel("the host closes")
+        try:
+            return await self._nursery_manager.__aexit__(kind, error, traceback)
+        except BaseExceptionGroup as group:
+            raise_bare(group)
 
 
-@asynccontextmanager
-async def open_host() -> AsyncGenerator[Host]:
-    """A host; leaving it ends every agent it still has."""
-    yield Host()
+def open_host(
+    *, options: AgentOptions = AgentOptions(), sessions: SessionStore | None = None
+) -> OpenedHost:
+    """A host; leaving the block ends every agent it still has.
+
+    An error that is alone leaves bare, ``KeyboardInterrupt`` included; never in a group of one.
+
+    Args:
+      options: what the options of its agents leave open.
+      sessions: keeps their logs; without it a log lives as long as somebody holds it.
+    """
+    return OpenedHost(Host(options, sessions))
 
 
 if TYPE_CHECKING:
-    _: type[AgentRegistry] = Agents
+    _: type[AgentFactory] = OpenedHost

@@ -1,101 +1,93 @@
-"""A turn and its steps: the loop."""
+"""A turn and its steps: the loop.
+
+A turn serves a batch of prompts. Each of its steps is one model request and the tool calls that
+the answer asks for. It ends when a step made no calls and nobody wants another, or when it is
+stopped, cut, cancelled, out of steps, or failed; whatever ends it, its log is balanced.
+"""
 
 from collections.abc import Sequence
 
+import trio
+
 from dsh.agent import (
-    Agent,
-    AssistantMessage,
-    ChatRequest,
-    ChatResponse,
-    Delta,
+    CONTINUATION,
+    PRE_STEP,
+    TURN_STOP,
+    Continuation,
     Message,
-    ModelRegistry,
-    RequestHeader,
     StepEnded,
     StepStarted,
-    StopReason,
-    ToolCallBlock,
-    ToolCalled,
-    ToolResultBlock,
-    ToolResulted,
-    TurnEnded,
-    TurnStarted,
-    UserMessage,
-    assemble,
+    TextBlock,
 )
+from dsh.agent_loop._asking import ask, assembled
+from dsh.agent_loop._calls import make_calls
+from dsh.agent_loop._inbox import Prompt
+from dsh.agent_loop._open_turn import COMPLETED, OpenTurn, Outcome
+from dsh.agent_loop._prompts import admit
 
 __all__ = ["run_turn"]
 
 
-async def run_turn(agent: Agent, models: ModelRegistry, prompts: Sequence[Message]) -> None:
-    """Serve *prompts* as one turn of *agent*, from its start to its end in the log."""
-    session = agent.session
-    turn = session.turns + 1
-    reason, detail = "aborted", None
-    session.append(TurnStarted(turn=turn))
+@trio.lowlevel.enable_ki_protection
+async def run_turn(turn: OpenTurn, prompts: Sequence[Prompt]) -> None:
+    """Serve *prompts* as one turn, from its start to its end in the log.
+
+    Returns however the turn went; only its task's own cancellation, and what is no ``Exception``,
+    passes through, after the log was closed.
+    """
+    outcome: Outcome | None = None
+    turn.start()
     try:
-        for prompt in prompts:
-            session.append(UserMessage(message=prompt))
-        step = 1
-        while (reason := await _run_step(agent, models, turn, step)) == "tool_calls":
-            step += 1
-    except Exception as exc:  # noqa: BLE001 - an error is contained in its turn (B-AGT-46)
-        reason, detail = "error", str(exc)
+        with turn.scope:
+            outcome = await _take_steps(turn, prompts)
+    except Exception as error:  # noqa: BLE001 - an error is contained in its turn (B-AGT-46)
+        outcome = turn.failure(error)
     finally:
-        session.append(TurnEnded(turn=turn, reason=reason, detail=detail))
+        turn.end(outcome)
 
 
-async def _run_step(agent: Agent, models: ModelRegistry, turn: int, step: int) -> StopReason:
-    session = agent.session
-    session.append(StepStarted(turn=turn, step=step))
+async def _take_steps(turn: OpenTurn, prompts: Sequence[Prompt]) -> Outcome:
+    if (rejected := await admit(turn, prompts)) is not None:
+        return rejected
+    while turn.step < turn.max_steps:
+        turn.step += 1
+        if (end := await _take_step(turn) or await _decide_end(turn)) is not None:
+            return end
+    return Outcome("max_steps", f"the turn was ended after {turn.max_steps} steps")
+
+
+async def _take_step(turn: OpenTurn) -> Outcome | None:
+    """One request and its tool calls; returns why the turn ends here, if it must."""
+    await trio.lowlevel.checkpoint_if_cancelled()
+    turn.deliver()
+    system, tools = await assembled(turn)
+    for context in await turn.hooks.run_filter(PRE_STEP, (), turn.context):
+        turn.log_context(context)
+    turn.log(StepStarted(turn=turn.number, step=turn.step))
     try:
-        response = await _ask(agent, models)
-        session.append(
-            AssistantMessage(
-                message=Message(role="assistant", content=response.content, source="model"),
-                finish_reason=response.finish_reason,
-                usage=response.usage,
-            )
-        )
-        if response.finish_reason != "tool_calls":
-            return "completed" if response.finish_reason == "stop" else response.finish_reason
-        for block in response.content:
-            if isinstance(block, ToolCallBlock):
-                await _call(agent, block)
-        return "tool_calls"
+        response = await ask(turn, system, tools)
+        calls = turn.log_answer(response)
+        if response.finish_reason in ("max_tokens", "refusal"):
+            return Outcome(response.finish_reason, response.detail, response.code)
+        turn.called = bool(calls)
+        if calls:
+            await make_calls(turn, calls)
     finally:
-        session.append(StepEnded(turn=turn, step=step))
+        turn.log(StepEnded(turn=turn.number, step=turn.step))
+    return None
 
 
-async def _ask(agent: Agent, models: ModelRegistry) -> ChatResponse:
-    session = agent.session
-    assembly = await assemble(agent)
-    header = RequestHeader(
-        model=agent.options.model or "default", system=assembly.system, tools=assembly.tools
+async def _decide_end(turn: OpenTurn) -> Outcome | None:
+    """Whether the turn is over after a step that did not end it (B-AGT-35 to 37)."""
+    await trio.lowlevel.checkpoint_if_cancelled()
+    verdict = await turn.hooks.run_filter(
+        CONTINUATION, Continuation(go_on=turn.called or turn.is_steered), turn.context
     )
-    session.append(header)
-    request = ChatRequest(
-        model=header.model,
-        messages=session.messages,
-        system=header.system,
-        tools=header.tools,
-        session_id=session.header.id,
-    )
-    return await models.generate(request, on_delta=_ignore)
-
-
-def _ignore(delta: Delta) -> None:
-    pass
-
-
-async def _call(agent: Agent, block: ToolCallBlock) -> None:
-    agent.session.append(ToolCalled(call=block))
-    result = await agent.tools.execute(block, agent=agent)
-    agent.session.append(
-        ToolResulted(
-            result=ToolResultBlock(
-                call_id=block.id, content=result.content, is_error=result.is_error
-            ),
-            code=result.code,
-        )
-    )
+    if verdict.go_on and verdict.reason is not None:
+        content = (TextBlock(text=verdict.reason),)
+        turn.steering.append(Message(role="user", content=content, source="continuation"))
+    if turn.hooks.stopped(TURN_STOP, turn.context):
+        turn.stop()
+        return COMPLETED
+    await trio.lowlevel.checkpoint_if_cancelled()
+    return None if verdict.go_on or turn.is_steered else COMPLETED

@@ -5,10 +5,25 @@ Read ``_messages`` and ``_model`` (what is said, and who answers), ``_events`` a
 ``_agent``, which ties them together. ``dsh.agent.testing`` has a model without a network.
 """
 
-from dsh.agent._agent import Agent, AgentOptions, AgentRegistry, AgentSpec, Setup
-from dsh.agent._assembly import ASSEMBLY, Assembly, Draft, PromptPart, assemble
-from dsh.agent._check import SessionInvariantError, check_log
-from dsh.agent._errors import AgentError, HarnessError
+from dsh.agent._agent import (
+    Agent,
+    AgentDisposedError,
+    AgentOptions,
+    AgentSpec,
+    AgentStatus,
+    DelegatedUsage,
+    InvalidAgentOptionsError,
+    SelfWaitError,
+    Setup,
+)
+from dsh.agent._check import (
+    SessionInvariantError,
+    check_log,
+)
+from dsh.agent._errors import (
+    AgentError,
+    HarnessError,
+)
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -28,11 +43,34 @@ from dsh.agent._events import (
     TurnTrigger,
     UserMessage,
 )
-from dsh.agent._hooks import Filter, Guard, Hooks, HookValueError, Next, Stop
-from dsh.agent._ids import AgentId, SessionId
-from dsh.agent._json import JsonValueError, freeze_json, thaw_json
-from dsh.agent._layer import DuplicateNameError, OwnerFinalError
-from dsh.agent._lineage import SessionHeader, SessionHeaderError
+from dsh.agent._handle import (
+    AgentHandle,
+)
+from dsh.agent._hooks import (
+    Filter,
+    Guard,
+    Hooks,
+    Next,
+    Registration,
+    Stop,
+)
+from dsh.agent._ids import (
+    AgentId,
+    SessionId,
+)
+from dsh.agent._json import (
+    JsonValueError,
+    freeze_json,
+    thaw_json,
+)
+from dsh.agent._lineage import (
+    SessionHeader,
+    SessionHeaderError,
+)
+from dsh.agent._managed import (
+    AgentFactory,
+    ManagedAgent,
+)
 from dsh.agent._messages import (
     ContentBlock,
     ImageBlock,
@@ -58,39 +96,42 @@ from dsh.agent._model import (
     ToolChoice,
     ToolSchema,
 )
-from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
-from dsh.agent._policy import (
-    POST_EXECUTE,
-    PRE_EXECUTE,
-    TOOL_BODY,
-    TOOL_GUARD,
-    Accept,
-    Allow,
-    Ask,
-    Block,
-    Deny,
-    ToolFinished,
-    ToolOutcome,
-    ToolStarted,
+from dsh.agent._models import (
+    DuplicateModelError,
+    ModelRegistry,
+    UnknownModelError,
+)
+from dsh.agent._points import (
+    CONTINUATION,
+    MODEL_CALL,
+    PRE_STEP,
+    PROMPT_SUBMIT,
+    STEP_RESULT,
+    TURN_STOP,
+    AgentCreated,
+    AgentDisposed,
+    AgentStatusChanged,
+    Continuation,
+    EventLogged,
+    MessageQueued,
+    ModelCallConfig,
+    ModelDelta,
+    PromptSubmission,
+    StepContext,
+    TurnFailed,
 )
 from dsh.agent._prompt import (
-    IDENTITY,
     PERSONA,
-    DuplicateSectionError,
-    DuplicateVariableError,
-    InvalidSectionError,
     Prompt,
-    PromptChanged,
     Section,
-    Variable,
 )
-from dsh.agent._registration import InactiveScopeError, Registration
-from dsh.agent._restriction import (
-    UNRESTRICTED,
-    EmptyToolFilterError,
-    ToolFilter,
-    ToolRestriction,
-    UnknownToolError,
+from dsh.agent._registry import (
+    AgentCreationCancelledError,
+    AgentRegistry,
+    DuplicateAgentError,
+    DuplicateAgentFactoryError,
+    NoAgentFactoryError,
+    OpenedAgent,
 )
 from dsh.agent._session import (
     OpenTurnError,
@@ -99,86 +140,84 @@ from dsh.agent._session import (
     Session,
     SessionPrefix,
 )
-from dsh.agent._sink import SessionSink, SessionStore
-from dsh.agent._template import PlaceholderError
+from dsh.agent._sink import (
+    SessionSink,
+    SessionStore,
+)
 from dsh.agent._tool import (
-    InvalidToolError,
     Tool,
-    ToolArgsError,
     ToolBody,
-    ToolError,
     ToolExecution,
+    ToolFilter,
     ToolResult,
 )
 from dsh.agent._tools import (
-    UNLISTED_TOOLS,
     DuplicateToolError,
-    ToolOrderError,
     ToolRegistry,
-    ToolsChanged,
+    UnknownToolError,
 )
 
 __all__ = [
-    "ASSEMBLY",
-    "IDENTITY",
+    "CONTINUATION",
+    "MODEL_CALL",
     "PERSONA",
-    "POST_EXECUTE",
-    "PRE_EXECUTE",
-    "TOOL_BODY",
-    "TOOL_GUARD",
-    "UNLISTED_TOOLS",
-    "UNRESTRICTED",
-    "Accept",
+    "PRE_STEP",
+    "PROMPT_SUBMIT",
+    "STEP_RESULT",
+    "TURN_STOP",
     "Agent",
+    "AgentCreated",
+    "AgentCreationCancelledError",
+    "AgentDisposed",
+    "AgentDisposedError",
     "AgentError",
+    "AgentFactory",
+    "AgentHandle",
     "AgentId",
     "AgentOptions",
     "AgentRegistry",
     "AgentSpec",
-    "Allow",
-    "Ask",
-    "Assembly",
+    "AgentStatus",
+    "AgentStatusChanged",
     "AssistantMessage",
-    "Block",
     "ChatModel",
     "ChatRequest",
     "ChatResponse",
     "ContentBlock",
     "ContextMessage",
+    "Continuation",
     "CustomEvent",
+    "DelegatedUsage",
     "Delta",
-    "Deny",
-    "Draft",
+    "DuplicateAgentError",
+    "DuplicateAgentFactoryError",
     "DuplicateModelError",
-    "DuplicateNameError",
-    "DuplicateSectionError",
     "DuplicateToolError",
-    "DuplicateVariableError",
-    "EmptyToolFilterError",
+    "EventLogged",
     "Filter",
     "FinishReason",
     "Guard",
     "HarnessError",
-    "HookValueError",
     "Hooks",
     "ImageBlock",
-    "InactiveScopeError",
-    "InvalidSectionError",
-    "InvalidToolError",
+    "InvalidAgentOptionsError",
     "JsonValueError",
+    "ManagedAgent",
     "Message",
+    "MessageQueued",
+    "ModelCallConfig",
+    "ModelDelta",
     "ModelError",
     "ModelRegistry",
     "Next",
+    "NoAgentFactoryError",
     "OnDelta",
     "OpenTurnError",
-    "OwnerFinalError",
+    "OpenedAgent",
     "PartialMessage",
-    "PlaceholderError",
     "Prompt",
     "PromptBlocked",
-    "PromptChanged",
-    "PromptPart",
+    "PromptSubmission",
     "ReentrantAppendError",
     "Registration",
     "RequestHeader",
@@ -186,6 +225,7 @@ __all__ = [
     "Role",
     "Section",
     "SeedError",
+    "SelfWaitError",
     "Session",
     "SessionEvent",
     "SessionHeader",
@@ -197,6 +237,7 @@ __all__ = [
     "SessionStore",
     "Setup",
     "SteeringMessage",
+    "StepContext",
     "StepEnded",
     "StepStarted",
     "Stop",
@@ -206,34 +247,25 @@ __all__ = [
     "ThinkingBlock",
     "ThinkingDelta",
     "Tool",
-    "ToolArgsError",
     "ToolBody",
     "ToolCallBlock",
     "ToolCalled",
     "ToolChoice",
-    "ToolError",
     "ToolExecution",
     "ToolFilter",
-    "ToolFinished",
-    "ToolOrderError",
-    "ToolOutcome",
     "ToolRegistry",
-    "ToolRestriction",
     "ToolResult",
     "ToolResultBlock",
     "ToolResulted",
     "ToolSchema",
-    "ToolStarted",
-    "ToolsChanged",
     "TurnEnded",
+    "TurnFailed",
     "TurnStarted",
     "TurnTrigger",
     "UnknownModelError",
     "UnknownToolError",
     "Usage",
     "UserMessage",
-    "Variable",
-    "assemble",
     "check_log",
     "freeze_json",
     "thaw_json",

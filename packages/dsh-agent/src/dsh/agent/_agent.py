@@ -1,34 +1,114 @@
-"""What an agent is to everyone but its loop, and how one is asked for.
+"""What an agent is to everyone but its loop, and what one is made from.
 
 The loop that runs agents is another package's (``dsh.agent_loop``, or a host's own); here are the
 shapes it fills in.
+
+Next: ``_registry.py``, where agents are created and found; ``_points.py``, where a plugin takes
+part in their turns.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, final
 
 import trio
 
+from dsh.agent._errors import AgentError
+from dsh.agent._events import RequestHeader, SessionEvent
 from dsh.agent._hooks import Hooks
 from dsh.agent._ids import AgentId
 from dsh.agent._messages import ContentBlock, Usage
+from dsh.agent._model import ToolChoice
 from dsh.agent._prompt import Prompt
 from dsh.agent._session import Session, SessionPrefix
 from dsh.agent._tools import ToolRegistry
 
-__all__ = ["Agent", "AgentOptions", "AgentRegistry", "AgentSpec", "Setup"]
+__all__ = [
+    "Agent",
+    "AgentDisposedError",
+    "AgentOptions",
+    "AgentSpec",
+    "AgentStatus",
+    "DelegatedUsage",
+    "InvalidAgentOptionsError",
+    "SelfWaitError",
+    "Setup",
+]
+
+AgentStatus: TypeAlias = Literal["idle", "running", "disposed"]
+"""``idle`` and ``running`` alternate; ``disposed`` is for good (B-SES-39)."""
+
+
+class AgentDisposedError(AgentError):
+    """The agent has begun to end: it takes no messages and no children any more."""
+
+    code = "AGENT_DISPOSED"
+
+    def __init__(self, id: AgentId) -> None:
+        super().__init__(f"agent {id!r} has ended, or is about to; create another one")
+        self.id = id
+
+
+class SelfWaitError(AgentError):
+    """Something that an agent runs waits for the agent, and so for itself; nothing changed."""
+
+    code = "SELF_WAIT"
+
+    def __init__(self, id: AgentId, what: str) -> None:
+        super().__init__(
+            f"{what} of agent {id!r} was awaited by one of the agent's own tasks, which would wait "
+            "for itself; await it from outside the agent, or call cancel()"
+        )
+        self.id = id
+
+
+class InvalidAgentOptionsError(AgentError):
+    """An option has a value no agent could work with; no options were made."""
+
+    code = "INVALID_OPTIONS"
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
-    """How an agent calls its model; what is ``None`` is the host's default, or the parent's."""
+    """How an agent calls its model; what is ``None`` is the host's default.
+
+    Raises:
+      InvalidAgentOptionsError: a limit is not positive.
+      TypeError: a limit is not an integer.
+    """
 
     model: str | None = None
     options: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Sampling and provider options, sent with each request."""
     max_steps: int | None = None
+    """How many model requests one turn may make."""
+    max_parallel_tool_calls: int | None = None
+    """How many calls of one response run at once; siblings never share this with a child."""
+
+    def __post_init__(self) -> None:
+        _assert_limit("max_steps", self.max_steps)
+        _assert_limit("max_parallel_tool_calls", self.max_parallel_tool_calls)
+
+
+def _assert_limit(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a positive integer or None, not {value!r:.80}")
+    if value < 1:
+        raise InvalidAgentOptionsError(f"{name} must be a positive integer or None, not {value}")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegatedUsage:
+    """What one child cost, its own children included; dispatched to its parent, which adds it."""
+
+    child_id: AgentId
+    usage: Usage
+    model_requests: int
+    tool_calls: int
 
 
 class Agent(Protocol):
@@ -42,7 +122,12 @@ class Agent(Protocol):
     @property
     def session(self) -> Session: ...
     @property
-    def options(self) -> AgentOptions: ...
+    def options(self) -> AgentOptions:
+        """As in force: the host's defaults filled in."""
+        ...
+
+    @property
+    def status(self) -> AgentStatus: ...
     @property
     def cwd(self) -> str | None: ...
     @property
@@ -67,24 +152,79 @@ class Agent(Protocol):
         """Tokens of this agent's own requests and of every child that has ended."""
         ...
 
-    def send(self, content: str | tuple[ContentBlock, ...], *, source: str = "user") -> None:
-        """Queue a message; it opens the next turn."""
+    @property
+    def model_requests(self) -> int:
+        """Requests made, those of every child that has ended included."""
+        ...
+
+    @property
+    def tool_calls(self) -> int:
+        """Tool calls dispatched, those of every child that has ended included."""
+        ...
+
+    def send(
+        self,
+        content: str | Sequence[ContentBlock],
+        *,
+        source: str = "user",
+        tool_choice: ToolChoice = "auto",
+    ) -> None:
+        """Queue a message; all that is queued then opens the next turn (B-AGT-18, B-AGT-23).
+
+        Args:
+          content: text, or blocks of text and images; taken over as it is now.
+          source: who says it.
+          tool_choice: for the first request of the turn that the message opens.
+
+        Raises:
+          AgentDisposedError: the agent has begun to end.
+          TypeError: the content is neither.
+        """
+        ...
+
+    def steer(self, content: str | Sequence[ContentBlock], *, source: str = "user") -> None:
+        """Have the running turn read a message before its next request; when idle, ``send`` it.
+
+        What the turn ended too early to read opens the next turn, unless a stop hook ended it
+        (B-AGT-20, B-AGT-38, B-AGT-40). Raises as ``send`` does.
+        """
+        ...
+
+    def inject(self, content: str | Sequence[ContentBlock], *, source: str) -> None:
+        """Add context to the log without asking for an answer (B-AGT-21).
+
+        It goes in at the next step boundary of an open turn, else at once, as a turn of its own.
+        Raises as ``send`` does.
+        """
         ...
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """End the running turn and forget what is queued; an idle agent does nothing."""
+        """End the open turn and forget what is queued; an idle agent does nothing (B-AGT-42).
+
+        Returns at once; ``wait_idle`` waits for the turn to have ended.
+        """
         ...
 
     async def wait_idle(self) -> None:
-        """Return once nothing is queued and no turn is open."""
+        """Return once nothing is queued and no turn is open, or the agent has ended.
+
+        For an agent from ``AgentRegistry.open`` this is what runs its turns, in the calling task.
+
+        Raises:
+          SelfWaitError: called from inside the agent's own turn.
+        """
         ...
 
     def dispatch(self, event: object) -> None:
-        """Tell this agent's hooks, and its host's."""
+        """Tell this agent's hooks, and its host's; ``DelegatedUsage`` is added to the tallies."""
         ...
 
     def adopt(self, cancel_scope: trio.CancelScope) -> Callable[[], None]:
-        """Have *cancel_scope* cancelled as soon as this agent begins to end; returns the undo."""
+        """Have *cancel_scope* cancelled as soon as this agent begins to end; returns the undo.
+
+        Raises:
+          AgentDisposedError: it has begun already.
+        """
         ...
 
 
@@ -101,21 +241,12 @@ class AgentSpec:
     cwd: str | None = None
     depth: int = 0
     parent: Agent | None = None
-    seed: SessionPrefix | None = None
+    """Whose child it is: lineage of the log, and for ``create`` whose nursery it lives in."""
+    seed: SessionPrefix | Sequence[SessionEvent] | None = None
+    """What its log inherits."""
+    session: Session | None = None
+    """A log to go on with, instead of a new one: how an agent is resumed."""
     setup: Setup | None = None
     """Composes the agent while nobody can see it; raising undoes the whole creation."""
-
-
-class AgentRegistry(Protocol):
-    """Creates a host's agents and finds them; what an in-process backend needs of a host."""
-
-    def open(self, spec: AgentSpec) -> AbstractAsyncContextManager[Agent]:
-        """An agent driven by the calling task: ``wait_idle`` runs its turns right there.
-
-        Entering publishes it, leaving ends it and everything below it.
-        """
-        ...
-
-    def get(self, id: AgentId, /) -> Agent | None:
-        """The live agent of that id: published, and not yet ended."""
-        ...
+    header: RequestHeader | None = None
+    """What its requests carry beside the messages, instead of a fresh assembly: a fork's."""

@@ -6,8 +6,8 @@ from typing import final
 import trio
 
 from dsh.agent._errors import AgentError
+from dsh.agent._hooks import Registration
 from dsh.agent._model import ChatModel, ChatRequest, ChatResponse, OnDelta
-from dsh.agent._registration import Registration
 
 __all__ = ["DuplicateModelError", "ModelRegistry", "UnknownModelError"]
 

@@ -1,0 +1,41 @@
+"""What the loop refuses, and how errors leave it."""
+
+from typing import NoReturn
+
+from dsh.agent import AgentId, HarnessError
+
+__all__ = ["AgentLoopError", "NoModelError", "bare", "raise_bare"]
+
+
+class AgentLoopError(HarnessError):
+    """Base of what ``dsh.agent_loop`` refuses."""
+
+
+class NoModelError(AgentLoopError):
+    """An agent has no model to ask: none in its options, its host's, or from a hook (B-AGT-29)."""
+
+    code = "NO_MODEL"
+
+    def __init__(self, id: AgentId) -> None:
+        super().__init__(
+            f"agent {id!r} has no model: set AgentOptions.model, or open_host(options=...)"
+        )
+        self.id = id
+
+
+def bare(error: BaseException) -> BaseException:
+    """The one error of a group of one, however deep; else *error* itself."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def raise_bare(group: BaseException) -> NoReturn:
+    """Raise what ``bare`` finds in *group*, with the context it had."""
+    error = bare(group)
+    context = error.__context__
+    try:
+        raise error
+    finally:
+        error.__context__ = context
+        del error, context, group

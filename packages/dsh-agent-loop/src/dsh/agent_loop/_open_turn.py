@@ -1,0 +1,186 @@
+"""An open turn: where it stands, and everything it writes down."""
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+import trio
+
+from dsh.agent import (
+    AssistantMessage,
+    ChatResponse,
+    ContextMessage,
+    EventLogged,
+    Hooks,
+    Message,
+    SessionEvent,
+    SteeringMessage,
+    StepContext,
+    StopReason,
+    ToolCallBlock,
+    ToolChoice,
+    TurnEnded,
+    TurnFailed,
+    TurnStarted,
+    TurnTrigger,
+    Usage,
+)
+from dsh.agent_loop._errors import bare
+from dsh.agent_loop._repair import repaired
+
+if TYPE_CHECKING:
+    from dsh.agent_loop._agent import LoopAgent
+
+__all__ = ["COMPLETED", "OpenTurn", "Outcome"]
+
+logger = logging.getLogger("dsh.agent_loop")
+
+_NO_USAGE: Final = Usage()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Why a turn ended."""
+
+    reason: StopReason
+    detail: str | None = None
+    code: str | None = None
+
+
+COMPLETED: Final = Outcome("completed")
+
+
+@final
+class OpenTurn:
+    """The turn an agent is in. ``_turn`` moves it, the agent cancels and steers it."""
+
+    __slots__ = (
+        "agent",
+        "called",
+        "cancel_reason",
+        "hooks",
+        "is_open",
+        "is_stopped",
+        "max_steps",
+        "number",
+        "scope",
+        "steering",
+        "step",
+        "tool_choice",
+    )
+
+    def __init__(self, agent: "LoopAgent") -> None:
+        self.agent = agent
+        self.hooks: Hooks = agent.hooks_in_force
+        self.number = agent.session.turns + 1
+        self.max_steps = agent.max_steps
+        self.scope = trio.CancelScope()
+        self.steering = agent.inbox.steering
+        self.step = 0
+        self.called = False
+        """Whether the last step made tool calls."""
+        self.tool_choice: ToolChoice = "auto"
+        self.cancel_reason: str | None = None
+        self.is_open = False
+        self.is_stopped = False
+
+    @property
+    def context(self) -> StepContext:
+        """Where the turn stands, for hooks."""
+        return StepContext(agent=self.agent, turn=self.number, step=self.step)
+
+    @property
+    def is_steered(self) -> bool:
+        """Whether steering waits to be delivered."""
+        return bool(self.steering)
+
+    def cancel(self, reason: str) -> None:
+        """Have the turn end ``aborted``; the first reason stands."""
+        if self.cancel_reason is None:
+            self.cancel_reason = reason
+        self.scope.cancel(reason)
+
+    def stop(self) -> None:
+        """Drop steering from here on: a stop hook ended the turn (B-AGT-37, B-AGT-38)."""
+        self.is_stopped = True
+        self.steering.clear()
+
+    def log(self, event: SessionEvent) -> None:
+        """Commit *event* and tell who listens."""
+        seq = self.agent.session.append(event)
+        self.hooks.dispatch(EventLogged(agent=self.agent, seq=seq, event=event))
+
+    def log_context(self, message: Message) -> None:
+        """Commit something a plugin wants the model to know."""
+        self.log(ContextMessage(message=message))
+
+    def log_answer(self, response: ChatResponse) -> tuple[ToolCallBlock, ...]:
+        """Commit a model's answer, repaired; returns the calls to make.
+
+        An answer that was cut makes none and keeps none, so that none stays unanswered
+        (B-AGT-32). One with neither content nor usage is not worth a message (B-AGT-31).
+        """
+        content = repaired(response.content)
+        calls = tuple(block for block in content if isinstance(block, ToolCallBlock))
+        if calls and response.finish_reason in ("max_tokens", "refusal"):
+            content = tuple(block for block in content if not isinstance(block, ToolCallBlock))
+            calls = ()
+        if content or response.usage != _NO_USAGE:
+            self.log(
+                AssistantMessage(
+                    message=Message(role="assistant", content=content, source="model"),
+                    finish_reason=response.finish_reason,
+                    usage=response.usage,
+                )
+            )
+        return calls
+
+    def deliver(self) -> None:
+        """Commit the context and the steering that came since the last step (B-AGT-20)."""
+        self._log_injected()
+        while self.steering:
+            self.log(SteeringMessage(message=self.steering.pop(0)))
+
+    def _log_injected(self) -> None:
+        while self.agent.inbox.context:
+            self.log_context(self.agent.inbox.context.pop(0))
+
+    def start(self, trigger: TurnTrigger = "message") -> None:
+        """Open the turn in the log."""
+        self.is_open = True
+        self.log(TurnStarted(turn=self.number, trigger=trigger))
+
+    def log_injection(self) -> None:
+        """Be the one-shot turn that brings waiting context into the log (B-AGT-21)."""
+        self.start(trigger="injection")
+        self.end(COMPLETED)
+
+    def failure(self, error: Exception) -> Outcome | None:
+        """What an error that left the turn makes of it: ``None`` if it was being cancelled."""
+        cause = bare(error)
+        if self.scope.cancel_called:
+            logger.error("agent %s: error while cancelled", self.agent.id, exc_info=cause)
+            return None
+        self.hooks.dispatch(
+            TurnFailed(agent=self.agent, turn=self.number, step=self.step, error=cause)
+        )
+        code = getattr(cause, "code", None)
+        return Outcome("error", str(cause) or type(cause).__name__, code)
+
+    def end(self, outcome: Outcome | None) -> None:
+        """Close the turn in the log; without an outcome it was cancelled (B-AGT-42, B-AGT-47)."""
+        if outcome is None:
+            ending = self.agent.status == "disposed" and self.cancel_reason is None
+            reason = self.cancel_reason or self.agent.end_reason
+            outcome = Outcome("disposed" if ending else "aborted", reason)
+        self._log_injected()
+        self.is_open = False
+        self.log(
+            TurnEnded(
+                turn=self.number,
+                reason=outcome.reason,
+                detail=outcome.detail,
+                code=outcome.code,
+            )
+        )

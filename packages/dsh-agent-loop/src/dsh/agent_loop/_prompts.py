@@ -1,0 +1,36 @@
+"""How a turn's prompts get into the log: each is let through, replaced, or blocked."""
+
+from collections.abc import Sequence
+
+from dsh.agent import PROMPT_SUBMIT, PromptBlocked, PromptSubmission, UserMessage
+from dsh.agent_loop._inbox import Prompt
+from dsh.agent_loop._open_turn import OpenTurn, Outcome
+
+__all__ = ["admit"]
+
+
+async def admit(turn: OpenTurn, prompts: Sequence[Prompt]) -> Outcome | None:
+    """Judge and log *prompts*; returns the turn's end if none was let through (B-AGT-25).
+
+    If a hook raises, the prompts not yet judged open the next turn.
+    """
+    admitted, reason = False, None
+    for index, prompt in enumerate(prompts):
+        try:
+            submission = await turn.hooks.run_filter(
+                PROMPT_SUBMIT, PromptSubmission(message=prompt.message), turn.agent
+            )
+        except Exception:
+            turn.agent.inbox.put_back(prompts[index + 1 :])
+            raise
+        if submission.blocked is not None:
+            reason = submission.blocked
+            turn.log(PromptBlocked(message=submission.message, reason=reason))
+            continue
+        admitted = True
+        if turn.tool_choice == "auto":
+            turn.tool_choice = prompt.tool_choice
+        turn.log(UserMessage(message=submission.message))
+        for message in submission.context:
+            turn.log_context(message)
+    return None if admitted else Outcome("rejected", reason)

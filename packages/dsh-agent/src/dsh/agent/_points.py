@@ -1,0 +1,160 @@
+"""Where a plugin takes part in an agent's life and turns: the loop's hook points.
+
+Events are observed with ``hooks.on``, filters wrap a value with ``hooks.filter``, and the one stop
+ends a turn with ``hooks.stop``. The order of a turn is written down in ``dsh.agent_loop._turn``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, final
+
+from dsh.agent._agent import Agent, AgentStatus
+from dsh.agent._events import SessionEvent
+from dsh.agent._hooks import Filter, Stop
+from dsh.agent._ids import AgentId
+from dsh.agent._messages import Message
+from dsh.agent._model import ChatResponse, Delta
+
+__all__ = [
+    "CONTINUATION",
+    "MODEL_CALL",
+    "PRE_STEP",
+    "PROMPT_SUBMIT",
+    "STEP_RESULT",
+    "TURN_STOP",
+    "AgentCreated",
+    "AgentDisposed",
+    "AgentStatusChanged",
+    "Continuation",
+    "EventLogged",
+    "MessageQueued",
+    "ModelCallConfig",
+    "ModelDelta",
+    "PromptSubmission",
+    "StepContext",
+    "TurnFailed",
+]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCreated:
+    """An agent was published; before anything it does."""
+
+    agent: Agent
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDisposed:
+    """A published agent has ended: nothing of it runs any more."""
+
+    agent: Agent
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStatusChanged:
+    """An agent went to work, came to rest, or began to end."""
+
+    agent: Agent
+    status: AgentStatus
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueued:
+    """A message was accepted: for the running turn (*steering*) or for the next one."""
+
+    agent: Agent
+    message: Message
+    steering: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLogged:
+    """The loop committed *event* to the log of *agent*, where its number is *seq*."""
+
+    agent: Agent
+    seq: int
+    event: SessionEvent
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelDelta:
+    """A piece of an answer that is being written."""
+
+    agent_id: AgentId
+    delta: Delta
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFailed:
+    """A turn came to grief at *step* (0: outside of any); the agent serves its next message."""
+
+    agent: Agent
+    turn: int
+    step: int
+    error: BaseException
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSubmission:
+    """A message about to open a turn. A listener may replace it, add context to it, or block it."""
+
+    message: Message
+    context: tuple[Message, ...] = ()
+    """Told to the model right after the message."""
+    blocked: str | None = None
+    """Why the model must not see it."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """Which step of which turn a hook is asked about."""
+
+    agent: Agent
+    turn: int
+    step: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallConfig:
+    """Which model a request goes to, and with which options."""
+
+    model: str | None
+    options: Mapping[str, object]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continuation:
+    """Whether the turn takes another step; a *reason* to go on is told to the model."""
+
+    go_on: bool
+    reason: str | None = None
+
+
+PROMPT_SUBMIT: Final = Filter[PromptSubmission, Agent]("prompt-submit")
+"""Each message of a turn, before it is logged (B-AGT-24)."""
+
+PRE_STEP: Final = Filter[tuple[Message, ...], StepContext]("pre-step")
+"""Context to add before a step: messages to be logged, none to begin with."""
+
+MODEL_CALL: Final = Filter[ModelCallConfig, StepContext]("model-call")
+"""Model and options of a request, and nothing else of it (B-AGT-28)."""
+
+STEP_RESULT: Final = Filter[ChatResponse, StepContext]("step-result")
+"""A model's answer, before it is logged and its tool calls are made."""
+
+CONTINUATION: Final = Filter[Continuation, StepContext]("continuation")
+"""Whether the turn goes on after a step; waiting steering keeps it going all the same."""
+
+TURN_STOP: Final = Stop[StepContext]("turn-stop")
+"""Whether the turn is over after a step; steering not yet delivered is dropped (B-AGT-37)."""
