@@ -1,8 +1,9 @@
 """The host contract: what an agent is made of, without the loop that runs it.
 
 Read ``_messages`` and ``_model`` (what is said, and who answers), ``_events`` and ``_session``
-(what is written down), ``_hooks`` (who takes part), ``_tool`` and ``_tools``, ``_prompt``, then
-``_agent``, which ties them together. ``dsh.agent.testing`` has a model without a network.
+(what is written down; ``_check`` has the rules, ``_codec`` the bytes), ``_hooks`` (who takes
+part), ``_tool`` and ``_tools``, ``_prompt``, then ``_agent``, which ties them together.
+``dsh.agent.testing`` has a model without a network.
 """
 
 from dsh.agent._agent import (
@@ -16,14 +17,23 @@ from dsh.agent._agent import (
     SelfWaitError,
     Setup,
 )
+from dsh.agent._assembler import ResponseAssembler
 from dsh.agent._check import (
     SessionInvariantError,
     check_log,
+    check_request,
 )
-from dsh.agent._errors import (
-    AgentError,
-    HarnessError,
+from dsh.agent._closers import interrupted_turn_closers
+from dsh.agent._codec import (
+    SESSION_FORMAT_VERSION,
+    DecodedLog,
+    LogFormatError,
+    decode_header,
+    decode_log,
+    encode_event,
+    encode_header,
 )
+from dsh.agent._errors import AgentError, HarnessError
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -43,9 +53,7 @@ from dsh.agent._events import (
     TurnTrigger,
     UserMessage,
 )
-from dsh.agent._handle import (
-    AgentHandle,
-)
+from dsh.agent._handle import AgentHandle
 from dsh.agent._hooks import (
     Filter,
     Guard,
@@ -54,25 +62,17 @@ from dsh.agent._hooks import (
     Registration,
     Stop,
 )
-from dsh.agent._ids import (
-    AgentId,
-    SessionId,
-)
+from dsh.agent._ids import AgentId, SessionId
 from dsh.agent._json import (
     JsonValueError,
     freeze_json,
     thaw_json,
 )
-from dsh.agent._lineage import (
-    SessionHeader,
-    SessionHeaderError,
-)
-from dsh.agent._managed import (
-    AgentFactory,
-    ManagedAgent,
-)
+from dsh.agent._lineage import SessionHeader, SessionHeaderError
+from dsh.agent._managed import AgentFactory, ManagedAgent
 from dsh.agent._messages import (
     ContentBlock,
+    ContentError,
     ImageBlock,
     Message,
     ResultBlock,
@@ -84,6 +84,7 @@ from dsh.agent._messages import (
     Usage,
 )
 from dsh.agent._model import (
+    MODEL_ERROR_CODES,
     ChatModel,
     ChatRequest,
     ChatResponse,
@@ -95,6 +96,7 @@ from dsh.agent._model import (
     ThinkingDelta,
     ToolChoice,
     ToolSchema,
+    model_error_code,
 )
 from dsh.agent._models import (
     DuplicateModelError,
@@ -140,10 +142,7 @@ from dsh.agent._session import (
     Session,
     SessionPrefix,
 )
-from dsh.agent._sink import (
-    SessionSink,
-    SessionStore,
-)
+from dsh.agent._sink import SessionSink, SessionStore
 from dsh.agent._tool import (
     Tool,
     ToolBody,
@@ -160,9 +159,11 @@ from dsh.agent._tools import (
 __all__ = [
     "CONTINUATION",
     "MODEL_CALL",
+    "MODEL_ERROR_CODES",
     "PERSONA",
     "PRE_STEP",
     "PROMPT_SUBMIT",
+    "SESSION_FORMAT_VERSION",
     "STEP_RESULT",
     "TURN_STOP",
     "Agent",
@@ -184,9 +185,11 @@ __all__ = [
     "ChatRequest",
     "ChatResponse",
     "ContentBlock",
+    "ContentError",
     "ContextMessage",
     "Continuation",
     "CustomEvent",
+    "DecodedLog",
     "DelegatedUsage",
     "Delta",
     "DuplicateAgentError",
@@ -202,6 +205,7 @@ __all__ = [
     "ImageBlock",
     "InvalidAgentOptionsError",
     "JsonValueError",
+    "LogFormatError",
     "ManagedAgent",
     "Message",
     "MessageQueued",
@@ -221,6 +225,7 @@ __all__ = [
     "ReentrantAppendError",
     "Registration",
     "RequestHeader",
+    "ResponseAssembler",
     "ResultBlock",
     "Role",
     "Section",
@@ -267,6 +272,13 @@ __all__ = [
     "Usage",
     "UserMessage",
     "check_log",
+    "check_request",
+    "decode_header",
+    "decode_log",
+    "encode_event",
+    "encode_header",
     "freeze_json",
+    "interrupted_turn_closers",
+    "model_error_code",
     "thaw_json",
 ]

@@ -8,12 +8,14 @@ done, in a step (B-SES-34 to B-SES-37).
 from collections.abc import Iterable
 from typing import final
 
+from dsh.agent._derive import derived_message
 from dsh.agent._errors import AgentError
 from dsh.agent._events import (
     EVENT_TYPES,
     AssistantMessage,
     ContextMessage,
     PartialMessage,
+    RequestHeader,
     SessionEvent,
     SteeringMessage,
     StepEnded,
@@ -24,8 +26,10 @@ from dsh.agent._events import (
     TurnStarted,
     UserMessage,
 )
+from dsh.agent._messages import Message
+from dsh.agent._model import ChatRequest
 
-__all__ = ["SessionInvariantError", "check_log"]
+__all__ = ["SessionInvariantError", "check_log", "check_request"]
 
 
 class SessionInvariantError(AgentError):
@@ -49,6 +53,33 @@ def check_log(events: Iterable[SessionEvent]) -> None:
         broken = replay.broken_by(event)
         if broken is not None:
             raise SessionInvariantError(seq, *broken)
+
+
+def check_request(events: Iterable[SessionEvent], request: ChatRequest) -> None:
+    """Replay *events*, the log at the moment *request* is made, and compare (B-SES-40).
+
+    What a model is sent is what the log says: the messages derived from it, and the model, system
+    text, tools and options of the last request header. ``tool_choice`` is not part of the log.
+
+    Raises:
+      SessionInvariantError: the request differs; the message names the first field that does.
+    """
+    header: RequestHeader | None = None
+    messages: list[Message] = []
+    replayed = tuple(events)
+    seq = len(replayed)
+    for event in replayed:
+        if isinstance(event, RequestHeader):
+            header = event
+        elif (message := derived_message(event)) is not None:
+            messages.append(message)
+    if header is None:
+        raise SessionInvariantError(seq, "request", "a request without a header in the log")
+    for field in ("model", "system", "tools", "options"):
+        if getattr(request, field) != getattr(header, field):
+            raise SessionInvariantError(seq, "request", f"the request's {field} is not the log's")
+    if list(request.messages) != messages:
+        raise SessionInvariantError(seq, "request", "the request's messages are not the log's")
 
 
 _Broken = tuple[str, str]

@@ -4,10 +4,13 @@ Next: ``_model.py``, who is asked with them.
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, cast, final, get_args
+
+from dsh.agent._errors import AgentError
 
 __all__ = [
     "ContentBlock",
+    "ContentError",
     "ImageBlock",
     "Message",
     "ResultBlock",
@@ -20,12 +23,26 @@ __all__ = [
 ]
 
 
+class ContentError(AgentError):
+    """A value of the right type that no message can hold; the message names its field."""
+
+    code = "INVALID_CONTENT"
+
+
+def _require_text(owner: object, field: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(owner).__name__}.{field} is a {type(value).__name__}, not a str")
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
     """Visible text."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        _require_text(self, "text", self.text)
 
 
 @final
@@ -37,6 +54,11 @@ class ThinkingBlock:
     signature: str | None = None
     """The provider's proof that the text is its own; opaque to everyone else."""
 
+    def __post_init__(self) -> None:
+        _require_text(self, "text", self.text)
+        if self.signature is not None:
+            _require_text(self, "signature", self.signature)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +67,10 @@ class ImageBlock:
 
     media_type: str
     data: str
+
+    def __post_init__(self) -> None:
+        _require_text(self, "media_type", self.media_type)
+        _require_text(self, "data", self.data)
 
 
 @final
@@ -55,6 +81,11 @@ class ToolCallBlock:
     id: str
     name: str
     arguments: str
+
+    def __post_init__(self) -> None:
+        _require_text(self, "id", self.id)
+        _require_text(self, "name", self.name)
+        _require_text(self, "arguments", self.arguments)
 
 
 ResultBlock: TypeAlias = TextBlock | ImageBlock
@@ -70,11 +101,29 @@ class ToolResultBlock:
     content: tuple[ResultBlock, ...]
     is_error: bool = False
 
+    def __post_init__(self) -> None:
+        _require_text(self, "call_id", self.call_id)
+        _require_blocks(self, self.content, _RESULT_BLOCKS)
+
 
 ContentBlock: TypeAlias = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock | ToolResultBlock
 
 Role: TypeAlias = Literal["user", "assistant"]
 """Who speaks; system text travels beside the messages, in the request."""
+
+_RESULT_BLOCKS = frozenset[type](get_args(ResultBlock))
+_BLOCKS = frozenset[type](get_args(ContentBlock))
+
+
+def _require_blocks(owner: object, content: object, allowed: frozenset[type]) -> None:
+    if not isinstance(content, tuple):
+        kind = type(content).__name__
+        raise TypeError(f"{type(owner).__name__}.content is a {kind}, not a tuple of blocks")
+    for index, block in enumerate(cast(tuple[object, ...], content)):
+        if type(block) not in allowed:
+            names = ", ".join(sorted(each.__name__ for each in allowed))
+            kind = type(block).__name__
+            raise TypeError(f"{type(owner).__name__}.content[{index}] is a {kind}, not a {names}")
 
 
 @final
@@ -86,17 +135,36 @@ class Message:
     content: tuple[ContentBlock, ...]
     source: str = "user"
 
+    def __post_init__(self) -> None:
+        if self.role not in ("user", "assistant"):
+            raise ContentError(f"Message.role is {self.role!r}, not 'user' or 'assistant'")
+        _require_blocks(self, self.content, _BLOCKS)
+        _require_text(self, "source", self.source)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Token counts that do not overlap, so that their sum is what was paid for."""
+    """Token counts that do not overlap, so that their sum is what was paid for.
+
+    Raises:
+      TypeError: a count is no int.
+      ContentError: a count is negative.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            count: object = getattr(self, name)
+            if type(count) is not int:
+                raise TypeError(f"Usage.{name} is a {type(count).__name__}, not an int")
+            if count < 0:
+                raise ContentError(f"Usage.{name} is {count}; a count cannot be negative")
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

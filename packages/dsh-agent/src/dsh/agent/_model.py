@@ -5,13 +5,16 @@ Next: ``_models.py``, where models are registered under the names agents ask for
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, final
+from typing import Final, Literal, Protocol, TypeAlias, final
 
+from dsh.agent._chain import Chain
 from dsh.agent._errors import AgentError
 from dsh.agent._ids import SessionId
+from dsh.agent._json import freeze_json
 from dsh.agent._messages import ContentBlock, Message, Usage
 
 __all__ = [
+    "MODEL_ERROR_CODES",
     "ChatModel",
     "ChatRequest",
     "ChatResponse",
@@ -23,6 +26,7 @@ __all__ = [
     "ThinkingDelta",
     "ToolChoice",
     "ToolSchema",
+    "model_error_code",
 ]
 
 FinishReason: TypeAlias = Literal["stop", "tool_calls", "max_tokens", "refusal", "aborted", "error"]
@@ -39,6 +43,14 @@ class ToolSchema:
     name: str
     description: str
     parameters: Mapping[str, object]
+    """The JSON Schema of the arguments, verbatim and frozen.
+
+    Raises:
+      JsonValueError: it is not JSON.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", freeze_json(self.parameters, at="parameters"))
 
 
 @final
@@ -58,6 +70,12 @@ class ChatRequest:
     """Sampling and provider options, passed on untouched."""
     session_id: SessionId | None = None
     """Whose log this request can be checked against (B-LLM-08)."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.messages, Chain | tuple):
+            object.__setattr__(self, "messages", tuple(self.messages))
+        if self.options:
+            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
 
 
 @final
@@ -102,6 +120,9 @@ class ChatModel(Protocol):
         never raises. Cancelling the call ends the request and leaves nothing running: a stream is
         closed before this returns.
 
+        A failure is raised, or returned as a response that finished with ``error`` or ``aborted``;
+        the registry makes both the same (B-LLM-03).
+
         Raises:
           ModelError: the model could not answer; its ``code`` says why.
         """
@@ -109,10 +130,43 @@ class ChatModel(Protocol):
 
 
 class ModelError(AgentError):
-    """A model failed; ``code`` is one of the table in B-LLM (``AUTH``, ``RATE_LIMIT``, ...)."""
+    """A model failed; ``code`` is one of ``MODEL_ERROR_CODES`` or ``HTTP_`` and a status.
+
+    ``response`` is what had been answered and paid for by then, where that is known.
+    """
 
     code = "UNKNOWN"
 
-    def __init__(self, message: str, *, code: str = "UNKNOWN") -> None:
+    def __init__(
+        self, message: str, *, code: str = "UNKNOWN", response: ChatResponse | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
+        self.response = response
+
+
+MODEL_ERROR_CODES: Final = (
+    "AUTH",
+    "RATE_LIMIT",
+    "INVALID_REQUEST",
+    "SERVER",
+    "EMPTY_RESPONSE",
+    "STREAM_CLOSED",
+    "MALFORMED_RESPONSE",
+    "ABORTED",
+    "UNKNOWN",
+)
+"""What a model adapter reports, beside ``HTTP_<status>``."""
+
+
+def model_error_code(status: int) -> str:
+    """The code for an HTTP status that is a failure (B-LLM-06)."""
+    match status:
+        case 401 | 403:
+            return "AUTH"
+        case 429:
+            return "RATE_LIMIT"
+        case 400:
+            return "INVALID_REQUEST"
+        case _:
+            return "SERVER" if 500 <= status <= 599 else f"HTTP_{status}"

@@ -7,7 +7,7 @@ import trio
 
 from dsh.agent._errors import AgentError
 from dsh.agent._hooks import Registration
-from dsh.agent._model import ChatModel, ChatRequest, ChatResponse, OnDelta
+from dsh.agent._model import ChatModel, ChatRequest, ChatResponse, ModelError, OnDelta
 
 __all__ = ["DuplicateModelError", "ModelRegistry", "UnknownModelError"]
 
@@ -51,11 +51,18 @@ class ModelRegistry:
     ) -> Registration:
         """Answer requests for *names* with *model*, at most *max_concurrent* at a time.
 
+        All names or none: they are one model with one limit. Closing the registration takes all
+        of them back; requests under way are not disturbed.
+
         Raises:
-          DuplicateModelError: a name is taken; none was registered.
+          DuplicateModelError: a name is taken, or given twice; none was registered.
+          TypeError: there is no name, or *max_concurrent* is no int.
+          ValueError: *max_concurrent* is below 1.
         """
-        for name in names:
-            if name in self._entries:
+        if not names:
+            raise TypeError("a model needs at least one name to be registered under")
+        for index, name in enumerate(names):
+            if name in self._entries or name in names[:index]:
                 raise DuplicateModelError(name)
         limiter = trio.CapacityLimiter(max_concurrent) if max_concurrent is not None else None
         entry = _Entry(model, limiter)
@@ -80,16 +87,29 @@ class ModelRegistry:
 
         Raises:
           UnknownModelError: nothing is registered under ``request.model``.
-          ModelError: the model could not answer.
+          ModelError: the model could not answer: it said so, or its response finished with
+            ``error`` or ``aborted``, which is then the error's ``response``.
         """
         entry = self._entries.get(request.model)
         if entry is None:
             raise UnknownModelError(request.model, known=self.names)
         if entry.limiter is None:
-            return await entry.model.generate(request, on_delta=on_delta)
+            return _succeeded(await entry.model.generate(request, on_delta=on_delta))
         borrower = object()
         await entry.limiter.acquire_on_behalf_of(borrower)
         try:
-            return await entry.model.generate(request, on_delta=on_delta)
+            return _succeeded(await entry.model.generate(request, on_delta=on_delta))
         finally:
             entry.limiter.release_on_behalf_of(borrower)
+
+
+def _succeeded(response: ChatResponse) -> ChatResponse:
+    """*response*, unless it reports a failure."""
+    match response.finish_reason:
+        case "error":
+            message, code = "the model reported an error", "UNKNOWN"
+        case "aborted":
+            message, code = "the model was interrupted", "ABORTED"
+        case _:
+            return response
+    raise ModelError(response.detail or message, code=response.code or code, response=response)

@@ -1,67 +1,103 @@
-"""A chat model that follows a script and remembers what it was asked."""
+"""A chat model that follows a script and remembers what it was asked.
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeAlias, final
+Next: ``_steps.py``, what a script is made of.
+"""
+
+import inspect
+from typing import TYPE_CHECKING, final
 
 import trio
 
-from dsh.agent._messages import TextBlock, ToolCallBlock, Usage
-from dsh.agent._model import ChatRequest, ChatResponse, ModelError, OnDelta, TextDelta
+from dsh.agent._messages import TextBlock, ThinkingBlock
+from dsh.agent._model import (
+    ChatModel,
+    ChatRequest,
+    ChatResponse,
+    ModelError,
+    OnDelta,
+    TextDelta,
+    ThinkingDelta,
+)
+from dsh.agent.testing._steps import Failure, Hang, Script, Step
 
-__all__ = ["ScriptedModel", "call", "fail", "hang", "say"]
-
-Step: TypeAlias = ChatResponse | ModelError | None
-"""An answer, a failure, or ``None``: no answer ever."""
-
-Script: TypeAlias = Step | Callable[[ChatRequest], Step]
-
-
-def say(text: str) -> ChatResponse:
-    """Answer with *text*."""
-    return ChatResponse(
-        content=(TextBlock(text=text),), usage=Usage(input_tokens=10, output_tokens=5)
-    )
-
-
-def call(name: str, /, *, call_id: str = "call-1", **arguments: object) -> ChatResponse:
-    """Call the tool *name*."""
-    block = ToolCallBlock(id=call_id, name=name, arguments=json.dumps(arguments))
-    return replace(say(""), content=(block,), finish_reason="tool_calls")
-
-
-def fail(message: str, *, code: str = "SERVER") -> ModelError:
-    """Fail the request."""
-    return ModelError(message, code=code)
-
-
-def hang() -> None:
-    """Never answer."""
+__all__ = ["ScriptedModel"]
 
 
 @final
 class ScriptedModel:
-    """Answers each request with the next step of its script; records every request."""
+    """Answers each request with the next step of its script; records every request.
+
+    As a context manager it checks itself at the end, see ``check``. A request beyond the script
+    fails with ``EXHAUSTED``, and is remembered for ``check`` even where somebody contained it.
+    """
 
     def __init__(self, *script: Script) -> None:
-        self.requests: list[ChatRequest] = []
-        self._script = list(script)
+        self._script = script
+        self._requests: list[ChatRequest] = []
+
+    @property
+    def requests(self) -> tuple[ChatRequest, ...]:
+        """Every request so far, as it was: frozen, its messages a view that does not grow."""
+        return tuple(self._requests)
 
     async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
-        """Follow the script."""
+        """Follow the script; deltas are one per block.
+
+        Raises:
+          ModelError: the script says so, or has no further step (``EXHAUSTED``).
+        """
+        number = len(self._requests)
+        self._requests.append(request)
         await trio.lowlevel.checkpoint()
-        self.requests.append(request)
-        if not self._script:
-            raise ModelError("the script has no further step", code="EXHAUSTED")
-        step = self._script.pop(0)
-        if callable(step):
-            step = step(request)
-        if step is None:
-            await trio.sleep_forever()
+        if number >= len(self._script):
+            raise ModelError(
+                f"request {number + 1} of a script of {len(self._script)} steps", code="EXHAUSTED"
+            )
+        script = self._script[number]
+        return await self._follow(await _step(script, request), on_delta)
+
+    async def _follow(self, step: Step, on_delta: OnDelta) -> ChatResponse:
         if isinstance(step, ModelError):
             raise step
+        if isinstance(step, Hang | Failure):
+            if step.partial:
+                on_delta(TextDelta(text=step.partial))
+            if isinstance(step, Failure):
+                raise step.error
+            await trio.sleep_forever()
         for block in step.content:
             if isinstance(block, TextBlock):
                 on_delta(TextDelta(text=block.text))
+            elif isinstance(block, ThinkingBlock):
+                on_delta(ThinkingDelta(text=block.text))
         return step
+
+    def check(self) -> None:
+        """Fail unless every step was asked for, and nothing beyond.
+
+        Raises:
+          AssertionError: steps are left over, or requests came after the last.
+        """
+        asked, steps = len(self._requests), len(self._script)
+        assert asked == steps, f"{asked} requests of a script of {steps} steps"
+
+    def __enter__(self) -> "ScriptedModel":
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is None:
+            self.check()
+
+    def __repr__(self) -> str:
+        return f"<ScriptedModel {len(self._requests)}/{len(self._script)} steps>"
+
+
+async def _step(script: Script, request: ChatRequest) -> Step:
+    if not callable(script):
+        return script
+    made = script(request)
+    return await made if inspect.isawaitable(made) else made
+
+
+if TYPE_CHECKING:
+    _: type[ChatModel] = ScriptedModel
