@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import Distribution, distributions
 from itertools import takewhile
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 PREFIX: Final = "dsh-"
 LIMITATIONS: Final = "## Known Limitations and Deferred Work"
@@ -22,12 +24,14 @@ class Member:
     """The limitations its README admits, as Markdown, one line each."""
 
 
-def installed(found: Iterable[Distribution] | None = None) -> list[Member]:
+def installed(found: "Iterable[Distribution] | None" = None) -> list[Member]:
     """Return the members among *found*, by default what this interpreter can import, by name.
 
     A distribution is a member when its name begins with `dsh-` and its README has our section of
     limitations; where two of one name are on the path, the first is the one that is imported.
     """
+    from importlib.metadata import distributions  # `dsh --help` does without
+
     members: dict[str, Member] = {}
     for distribution in distributions() if found is None else found:
         name = distribution.metadata["Name"]
@@ -38,7 +42,7 @@ def installed(found: Iterable[Distribution] | None = None) -> list[Member]:
     return sorted(members.values(), key=lambda member: member.name)
 
 
-def _description(distribution: Distribution) -> str:
+def _description(distribution: "Distribution") -> str:
     return str(distribution.metadata.json.get("description", ""))  # a field, or the body
 
 
