@@ -1,4 +1,4 @@
-"""The architecture in `.importlinter`, checked by import-linter on the members of one tree.
+"""The architecture, checked by import-linter on the members of one tree.
 
 A run is a process of its own: import-linter finds the modules by importing `dsh`, so what `dsh` is
 has to be settled before, and is the members of that tree and nothing else.
@@ -15,6 +15,8 @@ from importlinter import cli
 
 from gates.gate import Gate
 from gates.workspace import members
+
+CONTRACTS: Final = (".importlinter", ".importlinter-cycles")
 
 _CONTRACT: Final = re.compile(r"\n(?=[^\n]+\n-+\n)")  # import-linter underlines a contract's name
 
@@ -39,7 +41,7 @@ def check(root: Path) -> list[str]:
 
 def _plain(part: str) -> str:
     lines = part.strip().splitlines()
-    return "\n".join([f".importlinter: {lines[0]}", *(line for line in lines[2:] if line.strip())])
+    return "\n".join([lines[0], *(line for line in lines[2:] if line.strip())])
 
 
 def _lint(root: Path) -> int:
@@ -47,9 +49,8 @@ def _lint(root: Path) -> int:
         *(str(member.path / "src") for member in members(root)),
         *(entry for entry in sys.path if not Path(entry, "dsh").is_dir()),
     ]
-    return cli.lint_imports(
-        config_filename=str(root / ".importlinter"), no_cache=True, no_logo=True
-    )
+    contracts = tuple(str(root / name) for name in CONTRACTS)
+    return cli.lint_imports(config_filenames=contracts, no_cache=True, no_logo=True)
 
 
 GATE: Final = Gate(name="layers", check=check)

@@ -82,3 +82,5 @@ def test_a_module_over_the_limit_is_found_and_one_at_it_is_not(plant: Plant) -> 
     assert check(plant({**MANIFEST, SOURCE: "x = 1\n" * MAX_LINES})) == []
     (failure,) = check(plant({SOURCE: "x = 1\n" * (MAX_LINES + 1)}))
     assert failure == f"{SOURCE}: 301 lines; split it by noun, 300 are the limit"
+    manifest = "packages/dsh-one/pyproject.toml"
+    assert check(plant({manifest: MANIFEST[manifest] + '[tool.dsh]\nunfinished = "much"\n'})) == []

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from gates.layers import check
+from gates.layers import CONTRACTS, check
 from gates.workspace import members
 
 Plant = Callable[[Mapping[str, str]], Path]
@@ -24,7 +24,7 @@ def stub(name: str) -> dict[str, str]:
 @pytest.fixture
 def stubs(plant: Plant) -> Plant:
     """Every real member as an empty package, and the real contracts."""
-    plant({".importlinter": (ROOT / ".importlinter").read_text(encoding="utf-8")})
+    plant({name: (ROOT / name).read_text(encoding="utf-8") for name in CONTRACTS})
     for member in members(ROOT):
         plant(stub(member.name))
     return plant
@@ -64,7 +64,24 @@ def test_a_cycle_inside_a_package_is_found(stubs: Plant) -> None:
         }
     )
     (failure,) = check(root)
-    assert failure.startswith(".importlinter: Modules have no cycles\n")
+    assert failure.startswith("Modules have no cycles\n")
+
+
+def test_modules_may_name_each_other_in_annotations(stubs: Plant) -> None:
+    source = "packages/dsh-agent/src/dsh/agent"
+    typing = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from dsh.agent import _left\n"
+    )
+    root = stubs(
+        {f"{source}/_left.py": "from dsh.agent import _right\n", f"{source}/_right.py": typing}
+    )
+    assert check(root) == []
+
+
+def test_an_import_for_type_checkers_points_down_as_well(stubs: Plant) -> None:
+    typing = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import dsh.subagent\n"
+    (failure,) = check(stubs({"packages/dsh-agent/src/dsh/agent/_a.py": typing}))
+    assert "dsh.agent._a -> dsh.subagent" in failure
 
 
 def test_a_package_that_is_in_no_layer_is_found(stubs: Plant) -> None:
