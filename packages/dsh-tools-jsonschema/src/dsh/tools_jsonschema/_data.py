@@ -21,10 +21,13 @@ MOST_LEVELS: Final = 200
 MOST_DIGITS: Final = 4_300
 """How long an integer may be: the most digits Python reads from text unless told otherwise."""
 
+MOST_PARTS: Final = 1_000_000
+"""How many scalars, arrays and objects a value may consist of."""
+
 
 def data_findings(value: object, root: str, *, most_findings: int | None = None) -> list[str]:
     """Return why *value* is not JSON data, each entry with its path; nothing when it is."""
-    walk = Walk(root, most_findings=most_findings)
+    walk = Walk(root, most_nodes=MOST_PARTS, most_findings=most_findings)
     if not (is_array(value) or is_object(value)):
         problem = scalar_problem(value)
         if problem is not None:

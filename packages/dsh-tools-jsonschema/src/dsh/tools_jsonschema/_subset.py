@@ -49,6 +49,9 @@ FORMS: Final = ("type", "anyOf", "$ref")
 MOST_SCHEMA_LEVELS: Final = 100
 """How deep schemas may be nested in one another, with every reference followed."""
 
+MOST_SCHEMAS: Final = 100_000
+"""How many schemas, one inside the other, a schema may consist of."""
+
 
 def assert_supported_output_schema(schema: StructuredOutputSchema) -> None:
     """Accept the schema in full or refuse it with everything that is wrong with it.
@@ -71,7 +74,7 @@ class _Subset:
 
     def __init__(self, schema: object) -> None:
         self._schema = schema
-        self._walk = Walk("schema")
+        self._walk = Walk("schema", most_nodes=MOST_SCHEMAS)
         self._definitions = Definitions(schema)
         self._references: list[Reference] = []
         self._levels = dict.fromkeys((ROOT, *self._definitions.keys()), 1)

@@ -7,7 +7,7 @@ the *visit* function it is given: `_data` looks at JSON data, `_subset` at schem
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
 from dsh.tools_jsonschema._quote import Segment, path_text
 
@@ -17,14 +17,13 @@ Child: TypeAlias = tuple[tuple[Segment, ...], object]
 Visit: TypeAlias = Callable[["Walk", object], Iterator[Child]]
 """Report what is wrong with a node and yield the children to descend to, lazily and in order."""
 
-MOST_NODES: Final = 1_000_000
-"""The most nodes one walk looks at. Shared parts count at every place they are reached, which
-is what stops a few kilobytes of shared lists from standing for 2**100 values."""
-
 
 @final
 class Walk:
     """One walk from one root.
+
+    It looks at so many nodes at most, shared ones counted at every place they are reached: that
+    is what stops a few kilobytes of shared lists from standing for 2**100 values.
 
     Attributes:
         findings: The violations so far, in walk order.
@@ -33,13 +32,14 @@ class Walk:
         deepest: The greatest level reached.
     """
 
-    def __init__(self, root: str, *, most_findings: int | None = None) -> None:
+    def __init__(self, root: str, *, most_nodes: int, most_findings: int | None = None) -> None:
         self.findings: list[str] = []
         self.path: list[Segment] = []
         self.level = 0
         self.deepest = 0
         self._root = root
         self._room = most_findings
+        self._most_nodes = most_nodes
         self._nodes = 0
 
     @property
@@ -76,7 +76,7 @@ class Walk:
                 continue
             segments, node = child
             self._nodes += 1
-            if self._nodes > MOST_NODES or self.is_full:
+            if self._nodes > self._most_nodes or self.is_full:
                 break
             if id(node) in ancestors:
                 self.report("contains itself", *segments)
@@ -88,5 +88,7 @@ class Walk:
             self.level += 1
             self.deepest = max(self.deepest, self.level)
         self.path.clear()
-        if self._nodes > MOST_NODES:
-            self.report(f"has more than {MOST_NODES} values, parts that occur twice counted twice")
+        if self._nodes > self._most_nodes:
+            self.report(
+                f"has more than {self._most_nodes} parts, shared ones counted wherever they occur"
+            )

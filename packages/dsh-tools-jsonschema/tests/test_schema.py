@@ -1,0 +1,335 @@
+"""Which schemas are accepted, and what a refusal says."""
+
+from collections import OrderedDict
+from datetime import date, datetime
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from dsh.tools_jsonschema import (
+    OutputSchemaError,
+    StructuredOutputError,
+    assert_supported_output_schema,
+    compile_output_schema,
+    validate_structured_value,
+)
+
+NO_SCHEMAS: list[Any] = [
+    None, [], "string", 1, datetime(2024, 1, 1), OrderedDict(), MappingProxyType({}), {1},
+]  # fmt: skip
+ALL_TYPES = '"object", "array", "string", "number", "integer", "boolean", "null"'
+
+
+def each(*values: Any) -> tuple[Any, ...]:
+    return values
+
+
+def refused(schema: Any) -> tuple[str, ...]:
+    with pytest.raises(OutputSchemaError) as caught:
+        assert_supported_output_schema(schema)
+    return caught.value.violations
+
+
+def with_property(node: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": node}}
+
+
+def refused_property(node: Any) -> tuple[str, ...]:
+    return tuple(v.removeprefix("schema.properties.x") for v in refused(with_property(node)))
+
+
+@pytest.mark.guarantee("B-SCH-03", "B-SCH-33")
+def test_a_refusal_is_one_typed_error_with_a_stable_code_and_every_violation():
+    """A schema outside the subset raises the one error of that meaning, by code and by class."""
+    with pytest.raises(StructuredOutputError) as caught:
+        validate_structured_value({"type": "object", "oneOf": [], "not": {}}, {})
+    assert isinstance(caught.value, ValueError)
+    assert type(caught.value) is OutputSchemaError
+    assert caught.value.code == OutputSchemaError.code == "UNSUPPORTED_SCHEMA"
+    assert len(caught.value.violations) == 2
+    assert str(caught.value).startswith("unsupported output schema: schema: ")
+    assert "; ".join(caught.value.violations) in str(caught.value)
+
+
+def test_the_base_of_the_errors_is_never_raised_itself():
+    with pytest.raises(TypeError):
+        StructuredOutputError(["value: is wrong"])
+
+
+@pytest.mark.guarantee("B-SCH-04")
+def test_every_violation_of_the_tree_is_listed_in_walk_order():
+    """One error lists what is wrong anywhere in the schema, in the order of the schema."""
+    schema = {
+        "type": "object",
+        "oneOf": [],
+        "properties": {
+            "a": {"type": "strin"},
+            "b": {"type": "array", "items": {"type": "string", "minimum": 1}, "minItems": -1},
+            "c": 7,
+        },
+        "required": ["d"],
+    }
+    assert [v.partition(": ")[0] for v in refused(schema)] == [
+        "schema",
+        "schema.properties.a.type",
+        "schema.properties.b.items",
+        "schema.properties.b.minItems",
+        "schema.properties.c",
+        "schema.required[0]",
+    ]
+
+
+@pytest.mark.guarantee("B-SCH-05")
+@pytest.mark.parametrize("root", [{"type": "string"}, {"type": ["object", "null"]}])
+def test_a_root_that_is_no_object_is_refused_when_nothing_else_is_wrong(root: dict[str, Any]):
+    """The root declares an object, which is asked only of a schema that is right otherwise."""
+    assert len(refused(root)) == 1
+    assert refused(root)[0].startswith('schema: the root must declare type "object", not ')
+    assert len(refused({**root, "if": {}})) == 1
+    assert "if" in refused({**root, "if": {}})[0]
+
+
+@pytest.mark.guarantee("B-SCH-06", "B-SCH-21")
+@pytest.mark.parametrize("node", NO_SCHEMAS)
+def test_a_node_that_is_no_plain_mapping_is_one_violation(node: object):
+    """Whatever stands where a schema should is reported there, once, as a refused schema."""
+    assert len(refused(node)) == 1
+    assert refused(node)[0].startswith("schema: must be a schema")
+    assert len(refused_property(node)) == 1
+
+
+@pytest.mark.guarantee("B-SCH-07")
+@pytest.mark.field_case("B071")
+def test_a_node_without_a_type_or_with_an_unknown_one_is_told_the_types():
+    """A missing or unknown type is a violation that names the types there are."""
+    assert refused_property({}) == (f": must declare a type, one of {ALL_TYPES}",)
+    assert refused_property({"type": "int"}) == (f'.type: must be one of {ALL_TYPES}, not "int"',)
+    assert refused_property({"typ": "integer"}) == (
+        f": must declare a type, one of {ALL_TYPES}",
+        ': unsupported keyword "typ"; did you mean "type"?',
+    )
+
+
+@pytest.mark.guarantee("B-SCH-08")
+@pytest.mark.parametrize(
+    "types", [["string", "integer"], ["string"], ["null", "null"], [], ["string", 1], ["a", "null"]]
+)
+def test_a_list_of_types_is_refused_unless_it_is_one_type_and_null(types: list[Any]):
+    """A union of types has a violation of its own; one type beside null is no union here."""
+    (violation,) = refused_property({"type": types})
+    assert violation.startswith('.type: must be a single type, or one type and "null"; not ')
+    for pair in (["string", "null"], ["null", "object"]):
+        assert_supported_output_schema(with_property({"type": pair}))
+
+
+@pytest.mark.guarantee("B-SCH-09")
+@pytest.mark.field_case("B071")
+def test_each_unknown_keyword_is_one_violation_with_the_nearest_known_one():
+    """No keyword is ever skipped: each one outside the subset is named where it stands."""
+    unknown = ["oneOf", "allOf", "not", "if", "contains", "minProperties", "$id", "nullable"]
+    violations = refused_property({"type": "integer", **dict.fromkeys(unknown, 1)})
+    assert len(violations) == len(unknown)
+    for keyword, violation in zip(unknown, violations, strict=True):
+        assert violation.startswith(f': unsupported keyword "{keyword}"')
+    assert refused({"type": "object", "propertys": {}, "requird": ["a"]}) == (
+        'schema: unsupported keyword "propertys"; did you mean "properties"?',
+        'schema: unsupported keyword "requird"; did you mean "required"?',
+    )
+
+
+@pytest.mark.guarantee("B-SCH-10")
+def test_a_bad_type_leaves_annotations_and_unknown_keywords_checked():
+    """Where the type is bad, only what depends on it goes unchecked."""
+    node: Any = {"type": "text", "title": 1, "minLength": "x", "oneOf": [], "items": 3}
+    assert [v.split(" ")[0] for v in refused_property(node)] == [".type:", ".title:", ":"]
+
+
+@pytest.mark.guarantee("B-SCH-11")
+@pytest.mark.parametrize(
+    ("kind", "keyword", "value"),
+    [
+        ("string", "properties", {}),
+        ("array", "required", []),
+        ("number", "additionalProperties", False),
+        ("object", "items", {"type": "string"}),
+        ("object", "enum", [1]),
+        ("array", "const", 1),
+        ("object", "minimum", 1),
+        ("string", "maxItems", 1),
+        ("integer", "pattern", "a"),
+        (["object", "null"], "enum", [None]),
+    ],
+)
+def test_a_keyword_on_the_wrong_type_is_a_violation(kind: Any, keyword: str, value: object):
+    """A constraint that could never apply to its node is refused, not ignored."""
+    (violation,) = refused_property({"type": kind, keyword: value})
+    assert violation.startswith(f': "{keyword}" is not accepted on type "')
+
+
+@pytest.mark.guarantee("B-SCH-12")
+def test_properties_is_a_plain_mapping_of_schemas():
+    """Declared properties are schemas themselves, and a mapping that is none is refused."""
+    assert refused_property({"type": "object", "properties": []})[0].startswith(".properties: ")
+    assert refused_property({"type": "object", "properties": OrderedDict[str, Any]()})
+    (violation,) = refused_property({"type": "object", "properties": {"y": {"type": "x"}}})
+    assert violation.startswith(".properties.y.type: ")
+
+
+@pytest.mark.guarantee("B-SCH-13")
+@pytest.mark.parametrize("name", ["toString", "__class__", "keys", "y", 1, None])
+def test_a_required_name_is_one_of_the_properties_declared_at_the_node(name: object):
+    """Required lists declared names only; what Python objects happen to have is not declared."""
+    node = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", name]}
+    (violation,) = refused_property(node)
+    assert violation.startswith(".required[1]: ")
+
+
+def test_required_is_a_list_without_repetition():
+    node = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert refused_property({**node, "required": "a"})[0].startswith(".required: ")
+    assert refused_property({**node, "required": ["a", "a"]})[0].startswith(".required[1]: ")
+
+
+@pytest.mark.guarantee("B-SCH-14")
+def test_additional_properties_is_a_boolean_or_a_schema():
+    """A schema for undeclared keys is checked like any other; nothing else stands for one."""
+    for value in (True, False, {"type": "string"}):
+        assert_supported_output_schema({"type": "object", "additionalProperties": value})
+    for value in (None, 0, "no", {}, {"type": "x"}):
+        (violation,) = refused({"type": "object", "additionalProperties": value})
+        assert violation.startswith("schema.additionalProperties")
+
+
+@pytest.mark.guarantee("B-SCH-15", "B-SCH-16")
+def test_enum_and_const_hold_json_scalars():
+    """Allowed values are scalars, null among them; containers and non-finite numbers are not."""
+    for scalar in ("a", 1, 1.5, True, None, 10**30):
+        assert_supported_output_schema(with_property({"type": "string", "const": scalar}))
+        assert_supported_output_schema(with_property({"type": "string", "enum": [scalar]}))
+    for wrong in each(float("nan"), float("inf"), {}, [1], date(2024, 1, 1), "\ud800"):
+        assert refused_property({"type": "string", "const": wrong})[0].startswith(".const: ")
+        assert refused_property({"type": "string", "enum": [1, wrong]})[0].startswith(".enum[1]: ")
+    for wrong in each([], "a", (1,), None):
+        assert refused_property({"type": "string", "enum": wrong})[0].startswith(".enum: ")
+
+
+@pytest.mark.guarantee("B-SCH-17")
+def test_annotations_are_strings_or_json_data():
+    """Titles and descriptions are text, defaults and examples any JSON data and nothing else."""
+    data: list[Any] = []
+    data.append(data)
+    assert_supported_output_schema(
+        with_property({"type": "string", "title": "t", "default": {"a": [1, None]}, "examples": 3})
+    )
+    for wrong in each(data, date(2024, 1, 1), {1}, print, float("inf"), {"a": (1,)}):
+        assert refused_property({"type": "string", "default": wrong})[0].startswith(".default")
+        assert refused_property({"type": "string", "examples": [wrong]})[0].startswith(
+            ".examples[0]"
+        )
+    for wrong in each(1, None, b"t"):
+        assert refused_property({"type": "string", "title": wrong})[0].startswith(".title: ")
+        assert refused_property({"type": "string", "description": wrong})
+
+
+@pytest.mark.guarantee("B-SCH-18")
+def test_items_is_a_schema_when_present():
+    """Items constrain every element; without them any element is accepted."""
+    assert validate_structured_value(with_property({"type": "array"}), {"x": [1, "a", None]}) == []
+    for wrong in each(None, True, {}, [{"type": "string"}]):
+        assert refused_property({"type": "array", "items": wrong})[0].startswith(".items: ")
+
+
+@pytest.mark.guarantee("B-SCH-19")
+def test_a_schema_that_contains_itself_is_reported_where_it_repeats():
+    """A cycle of objects is a violation at the place that closes it, and the walk ends."""
+    node: dict[str, Any] = {"type": "object"}
+    node["properties"] = {"a": {"type": "array", "items": node}}
+    assert refused(node) == ("schema.properties.a.items: contains itself",)
+    properties: dict[str, Any] = {"type": {"type": "string"}}
+    properties["properties"] = properties
+    assert refused({"type": "object", "properties": properties})
+
+
+@pytest.mark.guarantee("B-SCH-20")
+def test_one_schema_object_may_stand_in_several_places():
+    """Only an ancestor makes a cycle; a sibling that is the same object does not."""
+    shared = {"type": "string", "maxLength": 1}
+    schema = {
+        "type": "object",
+        "properties": {"a": shared, "b": {"type": "array", "items": shared}},
+    }
+    assert len(validate_structured_value(schema, {"a": "xx", "b": ["xx"]})) == 2
+
+
+def test_a_schema_of_shared_parts_that_stands_for_too_many_is_refused():
+    node: dict[str, Any] = {"type": "object"}
+    for _ in range(40):
+        node = {"type": "object", "properties": {"a": node, "b": node}}
+    assert any("has more than 100000 parts" in violation for violation in refused(node))
+
+
+def test_keys_that_are_no_strings_are_reported_and_never_compared():
+    class Key:
+        def __hash__(self) -> int:
+            return hash("type")
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("compared")
+
+    assert refused({Key(): 1}) == (
+        "schema: has a key that is no string but a Python Key",
+        f"schema: must declare a type, one of {ALL_TYPES}",
+    )
+    assert "no string" in refused({"type": "object", "properties": {1: {"type": "string"}}})[0]
+
+
+@pytest.mark.guarantee("B-SCH-23")
+def test_a_schema_changed_after_it_was_accepted_changes_nothing():
+    """What judges was accepted: a compiled schema is a copy, and a raw one is asked again."""
+    schema = with_property({"type": "integer"})
+    validator = compile_output_schema(schema)
+    schema["properties"]["x"]["type"] = "forged"
+    assert validator.violations({"x": 1}) == []
+    assert validator.violations({"x": "a"}) == ['value.x: must be integer, got "a"']
+    with pytest.raises(OutputSchemaError):
+        validate_structured_value(schema, {"x": 1})
+
+
+@pytest.mark.guarantee("B-SCH-01")
+def test_an_accepted_schema_is_read_and_never_changed():
+    """The caller's schema stays what it was, so that it can go to a model as it is."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/A"}, "b": {"type": "string", "pattern": "x"}},
+        "definitions": {"A": {"type": "integer"}},
+    }
+    before = repr(schema)
+    compile_output_schema(schema)
+    assert validate_structured_value(schema, {"a": 1, "b": "x"}) == []
+    assert repr(schema) == before
+
+
+@pytest.mark.field_case("B059")
+def test_a_schema_nested_too_deep_is_refused_with_the_limit_and_its_depth():
+    node: dict[str, Any] = {"type": "string"}
+    for _ in range(1_999):
+        node = {"type": "object", "properties": {"a": node}}
+    assert refused(node) == (
+        "schema: is nested 2000 levels deep with its references followed, at most 100 are accepted",
+    )
+
+
+def test_depth_is_counted_through_references():
+    definitions: dict[str, Any] = {"d0": {"type": "string"}}
+    for at in range(1, 60):
+        inner = {"$ref": f"#/$defs/d{at - 1}"}
+        definitions[f"d{at}"] = {"type": "array", "items": {"type": "array", "items": inner}}
+    properties = {"a": {"$ref": "#/$defs/d59"}}
+    schema = {"type": "object", "properties": properties, "$defs": definitions}
+    assert "is nested 120 levels deep" in refused(schema)[0]
+    properties["a"]["$ref"] = "#/$defs/d40"
+    del definitions["d59"], definitions["d58"], definitions["d57"]
+    for at in range(50, 57):
+        del definitions[f"d{at}"]
+    assert_supported_output_schema(schema)
