@@ -212,7 +212,6 @@ class Hook(BaseModel):
     deep: list[Callable[[], int]]
 
 
-@pytest.mark.field_case("B068")
 @pytest.mark.parametrize(
     ("output_type", "place"),
     [

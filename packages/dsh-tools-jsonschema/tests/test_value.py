@@ -182,7 +182,6 @@ def test_a_violated_limit_is_stated_with_what_was_there(
     assert judged(node, value) == [f"value.x: {said}"]
 
 
-@pytest.mark.field_case("B056")
 def test_a_big_integer_is_data_and_judged_exactly():
     node = {"type": "integer", "const": 2512292042121000001}
     assert judged(node, 2512292042121000001) == []
