@@ -1,10 +1,19 @@
-"""For tests of hosts and backends: a model that follows a script, and legal logs.
+"""For tests of hosts and backends: a scripted model, legal logs, a sweep, a check for leaks.
 
-Read ``_scripted`` (the model), ``_steps`` (what its scripts are made of) and ``_logs``.
+Read ``_scripted`` (the model), ``_steps`` (what its scripts are made of) and ``_logs``. ``_leaks``
+proves that a block leaves nothing behind; ``dsh.agent.testing.plugin`` has it as a pytest fixture.
+``_sweep`` cancels a scenario at every one of its scheduler steps: ``_stage`` (what a scenario
+declares), then ``_course``, ``_trial``, ``_counter``; ``faults`` shows that it bites.
 """
 
+from dsh.agent.testing import faults
+from dsh.agent.testing._awaits import AwaitPoint, AwaitShare
+from dsh.agent.testing._cut import Cut, Side
+from dsh.agent.testing._leaks import LeakError, Probe, assert_no_leaks
 from dsh.agent.testing._logs import completed_turn, interrupted_turn
+from dsh.agent.testing._report import SweepFailedError, SweepFailure, SweepReport
 from dsh.agent.testing._scripted import ScriptedModel
+from dsh.agent.testing._stage import Route, SweepStage
 from dsh.agent.testing._steps import (
     Failure,
     Hang,
@@ -18,20 +27,40 @@ from dsh.agent.testing._steps import (
     say,
     think,
 )
+from dsh.agent.testing._sweep import replay, sweep
+from dsh.agent.testing._trial import HangError, RouteError, Scenario
 
 __all__ = [
+    "AwaitPoint",
+    "AwaitShare",
+    "Cut",
     "Failure",
     "Hang",
+    "HangError",
+    "LeakError",
+    "Probe",
+    "Route",
+    "RouteError",
+    "Scenario",
     "Script",
     "ScriptedModel",
+    "Side",
     "Step",
+    "SweepFailedError",
+    "SweepFailure",
+    "SweepReport",
+    "SweepStage",
+    "assert_no_leaks",
     "call",
     "call_raw",
     "completed_turn",
     "fail",
+    "faults",
     "hang",
     "interrupted_turn",
+    "replay",
     "reply",
     "say",
+    "sweep",
     "think",
 ]

@@ -1,0 +1,349 @@
+"""The sweep on a host of one page: it passes where the host is right, and bites where it is not."""
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from typing import final
+
+import pytest
+import trio
+
+import dsh.agent.testing
+from dsh.agent.testing import (
+    Cut,
+    HangError,
+    LeakError,
+    RouteError,
+    SweepFailedError,
+    SweepStage,
+    assert_no_leaks,
+    faults,
+    replay,
+    sweep,
+)
+
+
+@final
+class Worker:
+    """A child: started with ``nursery.start``, and slow to clean up."""
+
+    def __init__(self, desk: "Desk") -> None:
+        self.scope = trio.CancelScope()
+        self.ended = trio.Event()
+        self.desk = desk
+
+    async def serve(self, *, task_status: trio.TaskStatus["Worker"]) -> None:
+        with self.scope:
+            self.desk.announce("worker began")
+            task_status.started(self)
+            try:
+                await trio.sleep(2)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await trio.sleep(1)
+                self.desk.record("worker ended")
+                self.ended.set()
+
+    async def aclose(self) -> None:
+        self.scope.cancel()
+        with trio.CancelScope(shield=True):
+            await self.ended.wait()
+
+
+@final
+class Desk:
+    """A host: turns with a worker, a limited resource, two results."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self.nursery = nursery
+        self.limiter = trio.CapacityLimiter(1)
+        self.log: list[str] = []
+        self.turn_scope = trio.CancelScope()
+
+    def record(self, what: str) -> None:
+        self.log.append(what)
+
+    def announce(self, what: str) -> None:
+        self.record(what)
+
+    def cancel(self) -> None:
+        self.turn_scope.cancel("asked to")
+
+    async def turn(self) -> None:
+        self.turn_scope = trio.CancelScope()
+        self.record("turn began")
+        try:
+            with self.turn_scope:
+                await self.work()
+        finally:
+            self.record("turn ended")
+
+    async def work(self) -> None:
+        worker = await self.nursery.start(Worker(self).serve)
+        self.record("worker there")
+        try:
+            self.record(f"model said {await self.ask()}")
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.tool, "fast", 1.0)
+                nursery.start_soon(self.tool, "slow", 5.0)
+        finally:
+            await worker.aclose()
+
+    async def ask(self) -> str:
+        me = object()
+        await self.limiter.acquire_on_behalf_of(me)
+        try:
+            await trio.sleep(1)
+            return "hello"
+        finally:
+            self.limiter.release_on_behalf_of(me)
+
+    async def tool(self, name: str, seconds: float) -> None:
+        finished = False
+        self.record(f"{name} began")
+        try:
+            await trio.sleep(seconds)
+            finished = True
+        finally:
+            self.answer(name, finished)
+
+    def answer(self, name: str, finished: bool) -> None:
+        self.record(f"{name} {'answered' if finished else 'stopped'}")
+
+    def held(self) -> Iterable[str]:
+        """See ``dsh.agent.testing.Probe``."""
+        return ["limiter token"] * self.limiter.borrowed_tokens
+
+    def check(self) -> None:
+        for what in ("turn", "worker"):
+            assert self.log.count(f"{what} began") == self.log.count(f"{what} ended"), self.log
+        for tool in ("fast", "slow"):
+            ends = self.log.count(f"{tool} answered") + self.log.count(f"{tool} stopped")
+            assert self.log.count(f"{tool} began") == ends, self.log
+        assert "model said None" not in self.log, self.log
+        for before, after in pairwise(self.log):
+            assert before != "turn began" or after in {"worker began", "turn ended"}, self.log
+
+
+async def a_turn(stage: SweepStage) -> None:
+    """Run a turn, look at the strictest moment, run another one on the same host."""
+    with stage.scope("host"):
+        async with trio.open_nursery() as nursery:
+            desk = Desk(nursery)
+            with (
+                assert_no_leaks(desk.held),
+                stage.scope("scope"),
+                stage.route("cancel", lambda: desk.cancel()),
+            ):
+                await desk.turn()
+            with stage.settled():
+                desk.check()
+                if not stage.made:
+                    assert "slow answered" in desk.log
+                with trio.fail_after(60):
+                    await desk.turn()
+                assert desk.log[-1] == "turn ended"
+                assert desk.log.count("slow answered") >= 1
+                assert not desk.turn_scope.cancelled_caught
+    desk.check()
+
+
+def test_a_host_that_cleans_up_passes_at_every_step_by_every_route() -> None:
+    report = sweep(a_turn, seeds=(0, 1), sides=("before", "after"), pairs=150)
+    report.check()
+    assert report.complete
+    assert report.steps > 10
+    assert report.cuts.keys() == {"host", "scope", "cancel"}
+    assert report.runs > 2 * report.steps
+
+
+def _ends_a_turn(_desk: Desk, what: str) -> bool:
+    return what == "turn ended"
+
+
+PLANTED: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "an unshielded close": faults.unshielded,
+    "a checkpoint after nursery.start": faults.checkpoint_after_start,
+    "a leaked limiter token": faults.leaked_tokens,
+    "a step left open": lambda: faults.skipped(Desk, "record", when=_ends_a_turn),
+    "a run not closed": lambda: faults.skipped(Worker, "aclose"),
+    "a finished result thrown away": lambda: faults.skipped(Desk, "answer"),
+    "a cancellation swallowed": lambda: faults.swallowed(Desk, "ask"),
+    "an announcement too late": lambda: faults.delayed(Desk, "announce"),
+    "a raise inside a nursery": lambda: faults.raising(Desk, "answer"),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_the_sweep_finds_a_planted_fault(fault: str) -> None:
+    with PLANTED[fault]():
+        report = sweep(a_turn, max_failures=1)
+    assert report.failures, f"{fault} was not found in {report}"
+
+
+def test_a_failure_names_a_call_that_fails_alike() -> None:
+    with faults.checkpoint_after_start():
+        failure = sweep(a_turn, max_failures=1).failures[0]
+        with pytest.raises(LeakError, match=r"task .*serve"):
+            replay(a_turn, *failure.cuts, seed=failure.seed)
+    (cut,) = failure.cuts
+    assert failure.recipe == f"replay(scenario, {cut!r}, seed=0)"
+    replay(a_turn, *failure.cuts, seed=failure.seed)
+
+
+async def a_hang(stage: SweepStage) -> None:
+    with stage.scope():
+        try:
+            await trio.sleep(1)
+        finally:
+            with trio.CancelScope(shield=True):
+                if stage.made:
+                    await trio.sleep_forever()
+
+
+def test_a_hang_behind_a_shield_is_a_failure_that_says_where_each_task_waits() -> None:
+    with pytest.raises(HangError, match=r"test_sweep.py:\d+ in a_hang, waiting in sleep_forever"):
+        replay(a_hang, Cut(step=1, route="scope"))
+
+
+def test_a_scenario_that_steps_on_for_ever_is_ended_and_named() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        with stage.scope(), stage.settled() if stage.made else nullcontext():
+            await trio.sleep(1)
+        while stage.made:
+            await trio.lowlevel.checkpoint()
+
+    report = sweep(scenario, max_failures=1)
+    assert report.failures[0].kind == "HangError"
+    assert "never ends" in report.failures[0].message
+
+
+def test_a_second_cancel_finds_what_one_cannot() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        closed = False
+        with stage.scope("outer"):
+            with stage.scope("inner"):
+                await trio.sleep(1)
+            await trio.lowlevel.checkpoint()
+            closed = True
+        with stage.settled():
+            assert closed or [cut.route for cut in stage.made] != ["inner", "outer"]
+
+    sweep(scenario).check()
+    assert sweep(scenario, pairs=100).failures
+
+
+def test_a_scenario_that_differs_from_run_to_run_is_refused() -> None:
+    runs = iter(range(10))
+
+    async def scenario(stage: SweepStage) -> None:
+        for _ in range(next(runs)):
+            await trio.lowlevel.checkpoint()
+
+    with pytest.raises(SweepFailedError, match="part at step"):
+        sweep(scenario).check()
+
+
+def test_a_sweep_that_checks_nothing_fails() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        with stage.scope():
+            await trio.sleep(1)
+
+    report = sweep(scenario)
+    assert not report.failures
+    with pytest.raises(SweepFailedError, match="nothing was checked"):
+        report.check()
+
+
+def test_steps_inside_settled_are_neither_counted_nor_cut() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        with stage.scope() as scope, stage.settled():
+            await trio.sleep(1)
+            assert not scope.cancel_called or stage.made[0].step == 0
+
+    report = sweep(scenario, sides=("before", "after"))
+    report.check()
+    assert report.steps == 1
+
+
+def test_a_route_may_be_asynchronous_and_is_waited_for() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        async with trio.open_nursery() as nursery:
+            desk = Desk(nursery)
+            worker = await nursery.start(Worker(desk).serve)
+            with stage.route("disposal", worker.aclose):
+                await worker.ended.wait()
+            with stage.settled():
+                assert desk.log[-1] == "worker ended"
+
+    report = sweep(scenario, sides=("before", "after"))
+    report.check()
+    assert report.cuts["disposal"] > 0
+
+
+def test_a_route_that_raises_fails_the_run() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        def cancel() -> None:
+            raise LookupError("no such agent")
+
+        with stage.route("broken", cancel), stage.settled() if stage.made else nullcontext():
+            await trio.sleep(1)
+
+    with pytest.raises(RouteError, match="no such agent"):
+        replay(scenario, Cut(step=1, route="broken"))
+
+
+def test_a_cut_that_cannot_be_made_is_not_passed_over() -> None:
+    with pytest.raises(RouteError, match="could not be made"):
+        replay(a_turn, Cut(step=10_000, route="host"))
+
+
+async def test_two_live_routes_cannot_share_a_name() -> None:
+    stage = SweepStage()
+    with stage.scope("host"), pytest.raises(ValueError, match="'host'"), stage.scope("host"):
+        pass
+
+
+def test_the_virtual_clock_waits_for_a_thread() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        with stage.scope(), trio.fail_after(1):
+            await trio.to_thread.run_sync(threading.Event().wait, 0.002)
+        with stage.settled():
+            pass
+
+    report = sweep(scenario, sides=("before", "after"))
+    report.check()
+
+
+def test_a_thread_that_waits_for_the_end_of_a_grace_ends_in_virtual_time() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        release = threading.Event()
+        with stage.scope():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(trio.to_thread.run_sync, release.wait, 10)
+                with trio.CancelScope(shield=True):
+                    await trio.sleep(30)
+                    release.set()
+        with stage.settled():
+            pass
+
+    sweep(scenario, thread_patience=0.01).check()
+
+
+def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        with stage.scope():
+            await dsh.agent.testing.ScriptedModel(dsh.agent.testing.say("hi")).generate(
+                dsh.agent.ChatRequest(model="m", messages=()), on_delta=lambda delta: None
+            )
+        with stage.settled():
+            pass
+
+    report = sweep(scenario, packages=["dsh.agent.testing._scripted"])
+    report.check(share=0.5)
+    assert report.awaits.points == 2
+    (missed,) = report.awaits.missed
+    assert missed.what == "await"
+    with pytest.raises(SweepFailedError, match=f"_scripted.py:{missed.line}"):
+        report.check(share=0.9)
