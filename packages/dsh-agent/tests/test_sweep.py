@@ -24,6 +24,12 @@ from dsh.agent.testing import (
 )
 
 
+async def pass_time(seconds: float) -> None:
+    """Let virtual seconds go by; the clock of a sweep jumps when everybody waits."""
+    with trio.move_on_after(seconds):
+        await trio.sleep_forever()
+
+
 @final
 class Worker:
     """A child: started with ``nursery.start``, and slow to clean up."""
@@ -38,10 +44,10 @@ class Worker:
             self.desk.announce("worker began")
             task_status.started(self)
             try:
-                await trio.sleep(2)
+                await pass_time(2)
             finally:
                 with trio.CancelScope(shield=True):
-                    await trio.sleep(1)
+                    await pass_time(1)
                 self.desk.record("worker ended")
                 self.ended.set()
 
@@ -94,7 +100,7 @@ class Desk:
         me = object()
         await self.limiter.acquire_on_behalf_of(me)
         try:
-            await trio.sleep(1)
+            await pass_time(1)
             return "hello"
         finally:
             self.limiter.release_on_behalf_of(me)
@@ -103,7 +109,7 @@ class Desk:
         finished = False
         self.record(f"{name} began")
         try:
-            await trio.sleep(seconds)
+            await pass_time(seconds)
             finished = True
         finally:
             self.answer(name, finished)
@@ -195,7 +201,7 @@ def test_a_failure_names_a_call_that_fails_alike() -> None:
 async def a_hang(stage: SweepStage) -> None:
     with stage.scope():
         try:
-            await trio.sleep(1)
+            await pass_time(1)
         finally:
             with trio.CancelScope(shield=True):
                 if stage.made:
@@ -210,7 +216,7 @@ def test_a_hang_behind_a_shield_is_a_failure_that_says_where_each_task_waits() -
 def test_a_scenario_that_steps_on_for_ever_is_ended_and_named() -> None:
     async def scenario(stage: SweepStage) -> None:
         with stage.scope(), stage.settled() if stage.made else nullcontext():
-            await trio.sleep(1)
+            await pass_time(1)
         while stage.made:
             await trio.lowlevel.checkpoint()
 
@@ -224,7 +230,7 @@ def test_a_second_cancel_finds_what_one_cannot() -> None:
         closed = False
         with stage.scope("outer"):
             with stage.scope("inner"):
-                await trio.sleep(1)
+                await pass_time(1)
             await trio.lowlevel.checkpoint()
             closed = True
         with stage.settled():
@@ -248,7 +254,7 @@ def test_a_scenario_that_differs_from_run_to_run_is_refused() -> None:
 def test_a_sweep_that_checks_nothing_fails() -> None:
     async def scenario(stage: SweepStage) -> None:
         with stage.scope():
-            await trio.sleep(1)
+            await pass_time(1)
 
     report = sweep(scenario)
     assert not report.failures
@@ -259,7 +265,7 @@ def test_a_sweep_that_checks_nothing_fails() -> None:
 def test_steps_inside_settled_are_neither_counted_nor_cut() -> None:
     async def scenario(stage: SweepStage) -> None:
         with stage.scope() as scope, stage.settled():
-            await trio.sleep(1)
+            await pass_time(1)
             assert not scope.cancel_called or stage.made[0].step == 0
 
     report = sweep(scenario, sides=("before", "after"))
@@ -288,7 +294,7 @@ def test_a_route_that_raises_fails_the_run() -> None:
             raise LookupError("no such agent")
 
         with stage.route("broken", cancel), stage.settled() if stage.made else nullcontext():
-            await trio.sleep(1)
+            await pass_time(1)
 
     with pytest.raises(RouteError, match="no such agent"):
         replay(scenario, Cut(step=1, route="broken"))
@@ -323,7 +329,7 @@ def test_a_thread_that_waits_for_the_end_of_a_grace_ends_in_virtual_time() -> No
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(trio.to_thread.run_sync, release.wait, 10)
                 with trio.CancelScope(shield=True):
-                    await trio.sleep(30)
+                    await pass_time(30)
                     release.set()
         with stage.settled():
             pass

@@ -42,11 +42,11 @@ class LeakError(AssertionError):
 def assert_no_leaks(*probes: Probe) -> Generator[None]:
     """Prove that whatever the block starts has ended when the block ends, however it ends.
 
-    Watched are trio's tasks (system tasks too) and the tokens of its default thread limiter where
-    the block runs in trio, threads, child processes (where there is a `/proc`), and whatever *probes* name. What was
-    there when the block began may stay, and may go. Leaving takes no checkpoint: nothing gets a
-    chance to end late, so put the end of the block where everything is due to be over, before the
-    parent that would clean up is closed.
+    Watched are threads, child processes (where there is a `/proc`), whatever *probes* name, and,
+    where the block runs in trio, its tasks (system tasks too) and the tokens of its default thread
+    limiter. What was there when the block began may stay, and may go. Leaving takes no checkpoint:
+    nothing gets a chance to end late, so put the end of the block where everything is due to be
+    over, before the parent that would clean up is closed.
 
     Raises:
       LeakError: something is left. An error of the block itself is its ``__context__``.
