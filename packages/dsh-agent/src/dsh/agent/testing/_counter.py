@@ -21,7 +21,7 @@ from dsh.agent.testing._stage import SweepStage
 from dsh.agent.testing._tasks import TRIO
 from dsh.agent.testing._trio_private import throw_at_next_step
 
-__all__ = ["COUNTED", "Livelock", "Step", "StepCounter", "Suspensions"]
+__all__ = ["COUNTED", "Livelock", "SchedulerStep", "StepCounter", "Suspensions"]
 
 COUNTED: Final[ContextVar[SweepStage | None]] = ContextVar("dsh_sweep", default=None)
 """Set in the scenario's task and inherited by every task below it; trio's own lack it."""
@@ -37,7 +37,7 @@ class Livelock(BaseException):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class SchedulerStep:
     """One step: which task (numbered as first seen), where it was suspended, what was live."""
 
     task: int
@@ -69,7 +69,7 @@ class StepCounter(trio.abc.Instrument):
         limit: int,
         seen: Suspensions,
     ) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[SchedulerStep] = []
         self.after: list[tuple[str, ...]] = []
         """The names of the routes live after each step."""
         self.faults: list[BaseException] = []
@@ -99,7 +99,7 @@ class StepCounter(trio.abc.Instrument):
             throw_at_next_step(task, Livelock(f"still running after {self._current} steps"))
         code, line = self._look(task)
         self.steps.append(
-            Step(
+            SchedulerStep(
                 task=self._tasks.setdefault(task, len(self._tasks)),
                 name=task.name,
                 code=code,
