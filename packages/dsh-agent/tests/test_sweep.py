@@ -3,25 +3,24 @@
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import final
 
 import pytest
 import trio
 
-from dsh.agent import ChatRequest
 from dsh.agent.testing import (
     Cut,
     HangError,
     LeakError,
     RouteError,
-    ScriptedModel,
     SweepFailedError,
     SweepStage,
     assert_no_leaks,
     faults,
     replay,
-    say,
     sweep,
 )
 
@@ -339,18 +338,31 @@ def test_a_thread_that_waits_for_the_end_of_a_grace_ends_in_virtual_time() -> No
     sweep(scenario, thread_patience=0.01).check()
 
 
-def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at() -> None:
+def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "swept_module.py").write_text(
+        "import trio\n"
+        "async def reached(limiter):\n"
+        "    async with limiter, trio.open_nursery() as nursery:\n"
+        "        nursery.start_soon(trio.lowlevel.checkpoint)\n"
+        "    await trio.lowlevel.checkpoint(); await trio.lowlevel.checkpoint()\n"
+        "async def missed(channel):\n"
+        "    async for value in channel:\n"
+        "        pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("swept_module")
+
     async def scenario(stage: SweepStage) -> None:
         with stage.scope():
-            request = ChatRequest(model="m", messages=())
-            await ScriptedModel(say("hi")).generate(request, on_delta=lambda delta: None)
+            await module.reached(trio.CapacityLimiter(1))
         with stage.settled():
             pass
 
-    report = sweep(scenario, packages=["dsh.agent.testing._scripted"])
-    report.check(share=0.2)
-    assert 0.2 < report.awaits.share < 0.9
-    assert {point.what for point in report.awaits.missed} == {"await"}
-    hang = next(str(point) for point in report.awaits.missed)
-    with pytest.raises(SweepFailedError, match=hang):
+    report = sweep(scenario, packages=["swept_module"])
+    report.check(share=0.75)
+    assert report.awaits.points == 4
+    assert [str(point) for point in report.awaits.missed] == ["swept_module.py:7 async for"]
+    with pytest.raises(SweepFailedError, match=r"75%.*missed: swept_module.py:7"):
         report.check(share=0.9)

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias, cast, final
 import trio
 import trio.testing
 
+from dsh.agent.testing._counter import COUNTED, StepCounter, Suspensions
 from dsh.agent.testing._cut import Cut
 from dsh.agent.testing._leaks import assert_no_leaks
 from dsh.agent.testing._stage import SweepStage
-from dsh.agent.testing._counter import COUNTED, StepCounter, Suspensions
 from dsh.agent.testing._tasks import below, whereabouts
 from dsh.agent.testing._trio_private import deterministic, enclosing_scopes
 
