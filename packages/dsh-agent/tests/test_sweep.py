@@ -1,5 +1,6 @@
 """The sweep on a host of one page: it passes where the host is right, and bites where it is not."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -351,7 +352,7 @@ def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at(
         "    async for value in channel:\n"
         "        pass\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     module = import_module("swept_module")
 
     async def scenario(stage: SweepStage) -> None:
