@@ -173,7 +173,7 @@ class AgentRegistry:
             raise AgentCreationCancelledError(agent.id)
 
     def _assert_free(self, id: AgentId | None) -> None:
-        if id in self._live:
+        if id is not None and id in self._live:
             raise DuplicateAgentError(id)
 
     def _host_nursery(self) -> trio.Nursery:
