@@ -28,9 +28,16 @@ _SCRATCH: Final = SessionHeader(id=SessionId("a seed being checked"))
 
 
 class SeedError(AgentError):
-    """A seed is not a legal log, or not as long as the header says; no session was made."""
+    """A seed is not a legal log, or not as long as the header says; no session was made.
+
+    ``seq`` is the first event that breaks a rule, where it is an event that does.
+    """
 
     code = "INVALID_SEED"
+
+    def __init__(self, message: str, *, seq: int | None = None) -> None:
+        super().__init__(message)
+        self.seq = seq
 
 
 class OpenTurnError(SeedError):
@@ -266,7 +273,7 @@ def _checked(events: Sequence[SessionEvent]) -> SessionPrefix | None:
     try:
         check_log(copied)
     except SessionInvariantError as exc:
-        raise SeedError(f"the seed is not a legal log: {exc}") from exc
+        raise SeedError(f"not a legal log: {exc}", seq=exc.seq) from exc
     log = Session(_SCRATCH)
     for event in copied:
         log.append(event)
