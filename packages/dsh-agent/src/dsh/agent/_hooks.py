@@ -126,6 +126,14 @@ class Hooks:
             except Exception:
                 logger.exception("a listener of %s raised", type(event).__name__)
 
+    def announce(self, event: object) -> None:
+        """Tell everyone who observes the class of *event*; the first failure propagates.
+
+        For registrations that are undone when a listener objects (B-TOOL-07, B-SYS-12).
+        """
+        for listener in self._at(type(event)):
+            cast(Callable[[object], object], listener)(event)
+
     async def run_filter(self, point: Filter[V, C], value: V, context: C) -> V:
         """Send *value* through the onion of *point*."""
         listeners = self._at(point)

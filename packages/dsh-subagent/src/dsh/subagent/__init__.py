@@ -1,8 +1,16 @@
 """The subagent seam: delegate work to a child agent through a named backend.
 
-Read ``_request`` and ``_result`` (what is asked, what comes back), ``_provider`` (the contract of a
-backend), ``_run`` (the supervisor that owns a child), ``_service`` (the door), then ``_events`` and
-``_errors``.
+In which order to read it:
+
+- ``_parent``, ``_request`` and ``_result``: who asks, what is asked, what comes back.
+- ``_progress`` and ``_events``: what is told while it runs.
+- ``_provider``: the contract of a backend; ``_resolved`` is the request as a backend sees it.
+- ``_supervisor``: who holds a backend to it, with the table of every way a run can go. Its parts
+  are ``_child`` (settling), ``_run`` (the handle) and ``_ending`` (was it cancelled, or a bug?).
+- ``_service``: the door; ``_admission`` is what it refuses and what it copies.
+- ``_factory``: backends that come as plugins. ``_errors``: everything that is raised.
+
+``dsh.subagent.testing`` has a provider that follows a script, and the contract as a test.
 """
 
 from dsh.subagent._errors import (
@@ -11,20 +19,33 @@ from dsh.subagent._errors import (
     ParentDisposedError,
     SubagentDepthError,
     SubagentError,
+    SubagentPublishError,
     SubagentRunError,
+    SubagentSelfCloseError,
     SubagentStartCancelledError,
     SubagentStartError,
     UnknownProviderError,
     UnsupportedCapabilityError,
 )
-from dsh.subagent._events import RunEnded, RunStarted
+from dsh.subagent._events import ProviderAdded, ProviderRemoved, RunEnded, RunStarted
+from dsh.subagent._parent import DelegatingParent
+from dsh.subagent._progress import (
+    Progress,
+    TextProgress,
+    ThoughtProgress,
+    ToolEndedProgress,
+    ToolStartedProgress,
+    UsageProgress,
+)
 from dsh.subagent._provider import (
+    ProviderDescriptor,
     Publish,
     RunReporter,
     SubagentCapabilities,
     SubagentProvider,
 )
-from dsh.subagent._request import DelegatingParent, ResolvedRequest, SubagentStartRequest
+from dsh.subagent._request import SubagentStartRequest
+from dsh.subagent._resolved import ResolvedRequest
 from dsh.subagent._result import SubagentResult
 from dsh.subagent._run import SubagentRun
 from dsh.subagent._service import SubagentService
@@ -34,6 +55,10 @@ __all__ = [
     "DelegatingParent",
     "DuplicateProviderError",
     "ParentDisposedError",
+    "Progress",
+    "ProviderAdded",
+    "ProviderDescriptor",
+    "ProviderRemoved",
     "Publish",
     "ResolvedRequest",
     "RunEnded",
@@ -43,13 +68,20 @@ __all__ = [
     "SubagentDepthError",
     "SubagentError",
     "SubagentProvider",
+    "SubagentPublishError",
     "SubagentResult",
     "SubagentRun",
     "SubagentRunError",
+    "SubagentSelfCloseError",
     "SubagentService",
     "SubagentStartCancelledError",
     "SubagentStartError",
     "SubagentStartRequest",
+    "TextProgress",
+    "ThoughtProgress",
+    "ToolEndedProgress",
+    "ToolStartedProgress",
     "UnknownProviderError",
     "UnsupportedCapabilityError",
+    "UsageProgress",
 ]

@@ -1,4 +1,4 @@
-"""What the seam refuses, and how a run can fail."""
+"""What the seam refuses, and how a run can fail. All of it is a `SubagentError`."""
 
 from dsh.agent import HarnessError
 
@@ -8,11 +8,14 @@ __all__ = [
     "ParentDisposedError",
     "SubagentDepthError",
     "SubagentError",
+    "SubagentPublishError",
     "SubagentRunError",
+    "SubagentSelfCloseError",
     "SubagentStartCancelledError",
     "SubagentStartError",
     "UnknownProviderError",
     "UnsupportedCapabilityError",
+    "described",
 ]
 
 
@@ -26,7 +29,10 @@ class DuplicateProviderError(SubagentError):
     code = "DUPLICATE_PROVIDER"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"a subagent provider named {name!r} is already registered")
+        super().__init__(
+            f"a subagent provider named {name!r} is already registered; close its registration "
+            "first, or register this one under another name"
+        )
         self.name = name
 
 
@@ -47,9 +53,14 @@ class UnsupportedCapabilityError(SubagentError):
 
     code = "UNSUPPORTED_CAPABILITY"
 
-    def __init__(self, provider: str, capability: str) -> None:
-        super().__init__(f"subagent provider {provider!r} does not support {capability}")
-        self.provider, self.capability = provider, capability
+    def __init__(
+        self, provider: str, capability: str, *, field: str, supported: tuple[str, ...]
+    ) -> None:
+        super().__init__(
+            f"subagent provider {provider!r} does not support {capability}, which the request's "
+            f"{field} needs; it supports: {', '.join(supported) or 'no optional field'}"
+        )
+        self.provider, self.capability, self.field = provider, capability, field
 
 
 class SubagentDepthError(SubagentError):
@@ -79,6 +90,10 @@ class ParentDisposedError(SubagentError):
 
     code = "PARENT_DISPOSED"
 
+    def __init__(self, parent_id: str) -> None:
+        super().__init__(f"agent {parent_id!r} has begun to end and takes no new children")
+        self.parent_id = parent_id
+
 
 class SubagentStartError(SubagentError):
     """The child could not be published; the backend has cleaned up."""
@@ -92,7 +107,44 @@ class SubagentStartCancelledError(SubagentError):
     code = "START_CANCELLED"
 
 
+class SubagentPublishError(SubagentError):
+    """A backend published a second time, or after its `serve` had ended; nothing changed."""
+
+    code = "PUBLISH_MISUSED"
+
+
+class SubagentSelfCloseError(SubagentError):
+    """A run was closed by something the run itself waits for; nothing was cancelled."""
+
+    code = "SELF_CLOSE"
+
+    def __init__(self, child_id: str) -> None:
+        super().__init__(
+            f"run {child_id!r} was closed from inside itself and would wait for itself for good; "
+            "cancel() it there, and close it where it was started"
+        )
+        self.child_id = child_id
+
+
 class SubagentRunError(SubagentError):
     """The backend failed after publication; ``__cause__`` is what it raised."""
 
     code = "RUN_FAILED"
+
+    def __init__(self, provider: str, child_id: str, cause: BaseException) -> None:
+        super().__init__(
+            f"subagent provider {provider!r} failed while serving child {child_id!r}: "
+            f"{described(cause)}"
+        )
+        self.provider, self.child_id = provider, child_id
+        self.__cause__ = cause
+
+
+def described(error: BaseException) -> str:
+    """Name a foreign *error* in a message, whatever its ``__str__`` does."""
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - foreign code, run only to word a message
+        return f"{name} (its message cannot be rendered)"
+    return f"{name}: {text}" if text else name

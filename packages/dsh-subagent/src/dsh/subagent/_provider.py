@@ -1,38 +1,71 @@
-"""The contract of a backend, in one place."""
+"""The contract of a backend, in one place.
 
-from dataclasses import dataclass
+Next: `_supervisor.py`, which holds it to the contract; `dsh.subagent.testing.check_provider` is the
+contract as a test.
+"""
+
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, final
 
 from dsh.agent import AgentId
-from dsh.subagent._request import ResolvedRequest
+from dsh.subagent._progress import Progress
+from dsh.subagent._resolved import ResolvedRequest
 from dsh.subagent._result import SubagentResult
 
-__all__ = ["Publish", "RunReporter", "SubagentCapabilities", "SubagentProvider"]
+__all__ = [
+    "ProviderDescriptor",
+    "Publish",
+    "RunReporter",
+    "SubagentCapabilities",
+    "SubagentProvider",
+]
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentCapabilities:
-    """Which of the gated request fields a backend honours."""
+    """Which of the gated request fields a backend honours; ``False`` is "refused"."""
 
     output_schema: bool = False
     depth_limit: bool = False
     tool_filter: bool = False
     persona: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is supported, in the order in which it is checked."""
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) is True)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderDescriptor:
+    """What a provider said of itself when it was registered; later changes do not count."""
+
+    name: str
+    capabilities: SubagentCapabilities
+    inherits_parent_context: bool
+    """Whether a child knows its parent's conversation. It says nothing about tools, services or
+    authority (B-SEAM-29)."""
+
 
 class RunReporter(Protocol):
-    """What a backend may say about its published run."""
+    """What a backend may say about its published run, from any task, until ``serve`` has ended."""
 
-    def progress(self, event: object) -> None:
-        """Tell what happens."""
+    def progress(self, event: Progress, /) -> None:
+        """Tell what happens; the seam adds the ids. Dropped once the run has settled."""
         ...
 
-    def partial(self, result: SubagentResult[Any]) -> None:
-        """Leave what the child had so far, for the case that it is cancelled."""
+    def partial(self, result: SubagentResult[Any], /) -> None:
+        """Leave what the child has so far, for the case that it is cancelled; the last one counts.
+
+        It keeps its stop reason (``completed``, ``lost``), except that ``aborted`` becomes
+        ``timeout`` when the deadline did it. In ``finally`` call this and never `settle`: there a
+        backend cannot tell a cancellation from a bug.
+        """
         ...
 
-    def settle(self, result: SubagentResult[Any]) -> None:
+    def settle(self, result: SubagentResult[Any], /) -> None:
         """Settle before ``serve`` has returned; the first settlement stands."""
         ...
 
@@ -48,9 +81,15 @@ class SubagentProvider(Protocol):
     """A backend: one coroutine that returns its child's result."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What it is registered under."""
+        ...
+
     @property
-    def capabilities(self) -> SubagentCapabilities: ...
+    def capabilities(self) -> SubagentCapabilities:
+        """Which optional request fields it honours."""
+        ...
+
     @property
     def inherits_parent_context(self) -> bool:
         """Whether a child knows its parent's conversation."""
@@ -59,7 +98,19 @@ class SubagentProvider(Protocol):
     async def serve(self, request: ResolvedRequest, *, publish: Publish) -> SubagentResult[Any]:
         """Run one child to quiescence and return what came of it.
 
+        It runs in a task of its own below the parent, inside the request's cancel scope. When it
+        returns or raises, nothing of the child runs any more.
+
         Call *publish* once, when the child exists: until then every failure is yours to undo and
-        surfaces from ``start``; from then on whatever happens to the child is a value.
+        surfaces from ``start``; from then on the run belongs to whoever asked for it, and whatever
+        happens to the child is a value.
+
+        What is raised before publication reaches the caller of ``start`` (a `HarnessError` as it
+        is, anything else as `SubagentStartError`); what is raised afterwards makes the run's
+        ``result()`` raise `SubagentRunError`. A cancellation passes through untouched.
+
+        Raises:
+          SubagentStartCancelledError: *publish* raised it, and it is passed on; nothing was
+            published.
         """
         ...

@@ -1,76 +1,49 @@
-"""What a caller asks for."""
+"""What a caller asks for.
 
-from collections.abc import Callable
+Next: `_result.py`, what it gets.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, final
+from typing import Generic, final
 
 import trio
+from typing_extensions import TypeVar
 
-from dsh.agent import AgentId, AgentOptions, ContentBlock, TextBlock, ToolFilter
+from dsh.agent import AgentOptions, ContentBlock, ToolFilter
+from dsh.subagent._parent import DelegatingParent
 
-__all__ = ["DelegatingParent", "ResolvedRequest", "SubagentStartRequest"]
+__all__ = ["SubagentStartRequest"]
 
-
-class DelegatingParent(Protocol):
-    """All the seam needs of whoever delegates; a ``dsh.agent.Agent`` is one."""
-
-    @property
-    def id(self) -> AgentId: ...
-    @property
-    def cwd(self) -> str | None: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def nursery(self) -> trio.Nursery:
-        """Where the child's supervisor lives."""
-        ...
-
-    def dispatch(self, event: object) -> None:
-        """Tell the parent's scope; never raises."""
-        ...
-
-    def adopt(self, cancel_scope: trio.CancelScope) -> Callable[[], None]:
-        """Have *cancel_scope* cancelled as soon as the parent begins to end; returns the undo.
-
-        Raises:
-          ParentDisposedError: it has begun already.
-        """
-        ...
+T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentStartRequest:
-    """One delegation. Copying a request means giving the copy a scope of its own."""
+class SubagentStartRequest(Generic[T_co]):
+    """One delegation. What is mutable in it is copied when it is started.
 
-    prompt: str | tuple[ContentBlock, ...]
+    ``output_schema``, ``max_depth``, ``tool_filter`` and ``persona`` are honoured or refused, never
+    ignored: each needs a capability of the provider, and only where it is given.
+    """
+
+    prompt: str | Sequence[ContentBlock]
     parent: DelegatingParent
     cancel_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    """Cancels the start and the child; its deadline bounds both. One scope, one start: whoever
+    copies a request gives the copy a scope of its own."""
     label: str | None = None
+    """What a person calls this delegation; no backend reads it."""
+    parent_call_id: str | None = None
+    """Which tool call of the parent asked for it; repeated in every event of the run."""
     agent_options: AgentOptions | None = None
-    output_schema: Any = None
-    """A JSON schema of the subset, or a type that one can be made from."""
+    """How the child calls its model; what is not given is the backend's choice."""
+    output_schema: type[T_co] | Mapping[str, object] | None = None
+    """A JSON schema of the subset, or a type that one is made from: a pydantic model, a dataclass,
+    a ``TypedDict``, whatever pydantic's ``TypeAdapter`` takes. Needs ``output_schema``."""
     max_depth: int | None = None
+    """The deepest a child may lie, 0 to 2**53-1; absent is unbounded. Needs ``depth_limit``."""
     tool_filter: ToolFilter | None = None
+    """Which of its host's tools the child may use. Needs ``tool_filter``."""
     persona: str | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedRequest:
-    """A request as a backend gets it: checked, snapshotted."""
-
-    provider: str
-    prompt: tuple[ContentBlock, ...]
-    parent: DelegatingParent
-    label: str | None
-    agent_options: AgentOptions
-    output_schema: dict[str, object] | None
-    max_depth: int | None
-    tool_filter: ToolFilter | None
-    persona: str | None
-
-    @property
-    def text(self) -> str:
-        """The prompt's text."""
-        return "".join(block.text for block in self.prompt if isinstance(block, TextBlock))
+    """The system text that stands in for the host's own persona. Needs ``persona``."""

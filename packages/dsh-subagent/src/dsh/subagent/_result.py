@@ -1,30 +1,44 @@
-"""What came of a child."""
+"""What came of a child.
+
+Next: `_progress.py` and `_events.py`, what is told on the way.
+"""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar, final
+from typing import Generic, final
+
+from typing_extensions import TypeVar
 
 from dsh.agent import AgentId, ContentBlock, StopReason, TextBlock, Usage
 
 __all__ = ["SubagentResult"]
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentResult(Generic[T]):
-    """A child's end, whatever it was; ``output`` of one that did not complete is partial."""
+class SubagentResult(Generic[T_co]):
+    """A child's end, whatever it was. A backend fills in what it knows, the seam the rest."""
 
     stop_reason: StopReason
+    """Why it ended, in an open vocabulary: only ``completed`` is success, a word that a reader
+    does not know is failure (B-SEAM-28)."""
     output: tuple[ContentBlock, ...] = ()
+    """The answer; of a child that did not complete, what it had so far."""
     structured: object = None
-    value: T | None = None
+    """The captured value as JSON; ``None`` unless the request had an ``output_schema``."""
+    value: T_co | None = None
+    """`structured` as the requested type; the same as `structured` where a schema was asked for."""
     detail: str | None = None
+    """Why, for a person to read: the reason of a cancellation, the message of an error."""
     usage: Usage | None = None
+    """Tokens of the child and of all its descendants; ``None`` where nobody counted."""
     model_requests: int | None = None
     tool_calls: int | None = None
     seconds: float = 0.0
+    """From publication to settlement, on trio's clock; the seam measures where this is 0."""
     child_id: AgentId | None = None
+    """The seam fills it in."""
 
     @property
     def completed(self) -> bool:

@@ -1,142 +1,115 @@
-"""A run and its supervisor: one class owns a child from publication to quiescence."""
+"""A run: the handle of a published child, from `start` to `aclose`.
+
+Next: `_supervisor.py`, the task behind it.
+"""
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Generic, cast, final
 
 import trio
+from typing_extensions import TypeVar
 
-from dsh.agent import AgentId
-from dsh.subagent._errors import (
-    SubagentRunError,
-    SubagentStartCancelledError,
-    SubagentStartError,
-)
-from dsh.subagent._events import RunEnded, RunStarted
-from dsh.subagent._provider import SubagentProvider
-from dsh.subagent._request import ResolvedRequest
+from dsh.agent import AgentId, Registration
+from dsh.subagent._child import Child
+from dsh.subagent._errors import SubagentSelfCloseError
+from dsh.subagent._progress import Progress
 from dsh.subagent._result import SubagentResult
 
-__all__ = ["SubagentRun", "supervise"]
+__all__ = ["SubagentRun"]
+
+T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @final
-class SubagentRun:
-    """A published child. Whoever started it closes it: ``async with run``."""
+class SubagentRun(Generic[T_co]):
+    """A published child. Whoever started it closes it: ``async with run``.
 
-    # Invariant: not self._settled.is_set() or (self._result is None) != (self._error is None)
+    A run that is left open lives until its parent ends. Removing its provider does not touch it.
+    """
 
-    def __init__(self, id: AgentId, request: ResolvedRequest, scope: trio.CancelScope) -> None:
-        self.id = id
-        self._request = request
+    __slots__ = ("_child", "_scope", "_supervisor")
+
+    def __init__(
+        self, child: Child, *, scope: trio.CancelScope, supervisor: trio.lowlevel.Task
+    ) -> None:
+        self._child = child
         self._scope = scope
-        self._settled = trio.Event()
-        self._quiescent = trio.Event()
-        self._result: SubagentResult[Any] | None = None
-        self._partial: SubagentResult[Any] | None = None
-        self._error: SubagentRunError | None = None
+        self._supervisor = supervisor
 
-    async def result(self) -> SubagentResult[Any]:
-        """Wait for the outcome, as often as you like.
+    @property
+    def id(self) -> AgentId:
+        """The child's id."""
+        return self._child.id
+
+    @property
+    def provider(self) -> str:
+        """The name of the provider that serves it."""
+        return self._child.request.provider
+
+    @property
+    def parent_id(self) -> AgentId:
+        """The id of the agent it was started for."""
+        return self._child.request.parent_id
+
+    async def result(self) -> SubagentResult[T_co]:
+        """Wait for the outcome, as often as you like; cancelling the wait leaves the child alone.
+
+        A child that failed, was cancelled or gave up is a value, told apart by ``stop_reason``.
 
         Raises:
-          SubagentRunError: the backend itself failed.
+          SubagentRunError: The backend itself failed; what it raised is the ``__cause__``.
         """
-        await self._settled.wait()
-        if self._error is not None:
-            raise self._error
-        assert self._result is not None
-        return self._result
+        await self._child.settled.wait()
+        return cast("SubagentResult[T_co]", self._child.result())
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancel the child; its result says ``aborted`` unless it had completed."""
+        """Cancel the child; its result says ``aborted``, with the reason as its detail.
+
+        What it had left as completed stays completed; a settled run keeps its result.
+        """
         self._scope.cancel(reason)
 
+    def on_progress(self, listener: Callable[[Progress], Any]) -> Registration:
+        """Call *listener* with everything the backend tells from now on.
+
+        It is a plain function; one that raises is logged and never disturbs the child.
+        """
+        return self._child.listen(listener)
+
     async def aclose(self) -> None:
-        """Cancel what still runs and return at quiescence."""
+        """Cancel what still runs and return once nothing of the child does.
+
+        Closing again, or from several tasks at once, is the same closing. The wait cannot be
+        cancelled; how long it takes is the backend's word.
+
+        Raises:
+          SubagentSelfCloseError: The calling task is one that the run itself waits for.
+        """
+        if self._is_inside():
+            raise SubagentSelfCloseError(self.id)
         self._scope.cancel("the run was closed")
         with trio.CancelScope(shield=True):
-            await self._quiescent.wait()
+            await self._child.quiescent.wait()
 
-    async def __aenter__(self) -> "SubagentRun":
+    def _is_inside(self) -> bool:
+        """Whether the calling task lives below the supervisor, in the tree of nurseries."""
+        if self._child.quiescent.is_set():
+            return False
+        task: trio.lowlevel.Task | None = trio.lowlevel.current_task()
+        while task is not None and task is not self._supervisor:
+            nursery = task.parent_nursery
+            task = None if nursery is None else nursery.parent_task
+        return task is not None
+
+    async def __aenter__(self) -> "SubagentRun[T_co]":
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         await self.aclose()
 
-    # What follows is the supervisor's side.
-
-    def progress(self, event: object) -> None:
-        self._request.parent.dispatch(event)
-
-    def partial(self, result: SubagentResult[Any]) -> None:
-        self._partial = result
-
-    def settle(self, result: SubagentResult[Any]) -> None:
-        if not self._settled.is_set():
-            self._result = result
-            self._announce(result.stop_reason)
-
-    def fail(self, error: BaseException) -> None:
-        if not self._settled.is_set():
-            self._error = SubagentRunError(f"the backend failed: {error!r}")
-            self._error.__cause__ = error
-            self._announce("error")
-
-    def abandon(self) -> None:
-        self.settle(self._partial or SubagentResult(stop_reason="aborted", child_id=self.id))
-
-    def _announce(self, stop_reason: str) -> None:
-        self._settled.set()
-        request = self._request
-        request.parent.dispatch(
-            RunEnded(
-                provider=request.provider,
-                child_id=self.id,
-                parent_id=request.parent.id,
-                stop_reason=stop_reason,
-            )
-        )
-
-
-async def supervise(
-    provider: SubagentProvider,
-    request: ResolvedRequest,
-    scope: trio.CancelScope,
-    release: Callable[[], None],
-    *,
-    task_status: trio.TaskStatus[SubagentRun],
-) -> None:
-    """Own one run: enter its scope, serve it, settle it once, mark it quiescent."""
-    task = trio.lowlevel.current_task()
-    run: SubagentRun | None = None
-
-    def publish(child_id: AgentId, /) -> SubagentRun:
-        nonlocal run
-        if scope.cancel_called:
-            raise SubagentStartCancelledError("the start was cancelled before publication")
-        published = SubagentRun(child_id, request, scope)
-        task_status.started(published)
-        if task.eventual_parent_nursery is not None:
-            raise SubagentStartCancelledError("the caller of start was cancelled")
-        run = published
-        request.parent.dispatch(
-            RunStarted(provider=request.provider, child_id=child_id, parent_id=request.parent.id)
-        )
-        return published
-
-    try:
-        with scope:
-            result = await provider.serve(request, publish=publish)
-            if run is not None:
-                run.settle(result)
-        if run is None:
-            raise SubagentStartError("the backend ended without publishing a child")
-    except Exception as exc:
-        if run is None:
-            raise
-        run.fail(exc)
-    finally:
-        release()
-        if run is not None:
-            run.abandon()
-            run._quiescent.set()
+    def __repr__(self) -> str:
+        child = self._child
+        state = child.stop_reason or "live"
+        if child.quiescent.is_set():
+            state += ", quiescent"
+        return f"<SubagentRun {child.id!r} of {self.provider!r}: {state}>"

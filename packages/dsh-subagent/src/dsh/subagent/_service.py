@@ -1,90 +1,142 @@
-"""The registry of backends, and the door every delegation goes through."""
+"""The registry of backends, and the door every delegation goes through.
 
-from functools import partial
-from typing import Any, final
+Next: `_factory.py`, for backends that come as plugins.
+"""
 
-from dsh.agent import AgentOptions, Registration, TextBlock
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from dsh.agent import AgentDisposedError, Hooks, Registration
+from dsh.subagent._admission import admit
 from dsh.subagent._errors import (
-    CancelScopeError,
     DuplicateProviderError,
+    ParentDisposedError,
+    SubagentStartCancelledError,
     UnknownProviderError,
-    UnsupportedCapabilityError,
 )
-from dsh.subagent._provider import SubagentProvider
-from dsh.subagent._request import ResolvedRequest, SubagentStartRequest
+from dsh.subagent._events import ProviderAdded, ProviderRemoved
+from dsh.subagent._parent import DelegatingParent
+from dsh.subagent._provider import ProviderDescriptor, SubagentCapabilities, SubagentProvider
+from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._result import SubagentResult
-from dsh.subagent._run import SubagentRun, supervise
+from dsh.subagent._run import SubagentRun
+from dsh.subagent._supervisor import Supervisor, refuse_used_scope
 
 __all__ = ["SubagentService"]
+
+T = TypeVar("T")
 
 
 @final
 class SubagentService:
-    """The providers of a host, under their names."""
+    """The providers of a host, under their names; ``hooks`` tells of their coming and going."""
 
     def __init__(self) -> None:
-        self._providers: dict[str, SubagentProvider] = {}
+        self.hooks = Hooks()
+        self._providers: dict[str, tuple[ProviderDescriptor, SubagentProvider]] = {}
 
     def register(self, provider: SubagentProvider) -> Registration:
-        """Make *provider* startable; closing the registration spares runs already started."""
-        name = provider.name
+        """Make *provider* startable; closing the registration spares runs already started.
+
+        What the provider says of itself is read once, here.
+
+        Raises:
+          DuplicateProviderError: The name is taken; nothing changed.
+          TypeError: It is no provider.
+        """
+        descriptor = _describe(provider)
+        name = descriptor.name
         if name in self._providers:
             raise DuplicateProviderError(name)
-        self._providers[name] = provider
+        self._providers[name] = descriptor, provider
 
         def undo() -> None:
             del self._providers[name]
+            self.hooks.dispatch(ProviderRemoved(provider=descriptor))
 
+        try:
+            self.hooks.announce(ProviderAdded(provider=descriptor))
+        except BaseException:
+            undo()
+            raise
         return Registration(undo)
+
+    def get(self, name: str) -> ProviderDescriptor | None:
+        """What the provider of that name said of itself; ``None`` where there is none."""
+        found = self._providers.get(name)
+        return None if found is None else found[0]
 
     def list(self) -> tuple[str, ...]:
         """The registered names, in the order of registration."""
         return tuple(self._providers)
 
-    async def run(self, name: str, request: SubagentStartRequest) -> SubagentResult[Any]:
-        """Start, wait, close: what most callers want."""
+    @enable_ki_protection
+    async def run(self, name: str, request: SubagentStartRequest[T]) -> SubagentResult[T]:
+        """Start, wait, close: what most callers want. Raises what `start` and `result` raise."""
         async with await self.start(name, request) as run:
             return await run.result()
 
-    async def start(self, name: str, request: SubagentStartRequest) -> SubagentRun:
-        """Start a child; returning is its publication, and hands it to the caller."""
-        provider = self._providers.get(name)
-        if provider is None:
+    @enable_ki_protection
+    async def start(self, name: str, request: SubagentStartRequest[T]) -> SubagentRun[T]:
+        """Start a child; returning is its publication, and hands it to the caller (B-SEAM-14).
+
+        Cancelled or failed, it leaves nothing behind. There is no checkpoint between publication
+        and return: a run that was published is a run somebody holds.
+
+        Raises:
+          UnknownProviderError, UnsupportedCapabilityError, CancelScopeError, ParentDisposedError,
+            OutputSchemaError, TypeError, ValueError: Refused before the backend was called.
+          SubagentStartCancelledError: The request's scope was cancelled before publication.
+          SubagentStartError: The backend failed before publication; a `HarnessError` of its own
+            comes as it is.
+        """
+        found = self._providers.get(name)
+        if found is None:
             raise UnknownProviderError(name, known=self.list())
-        resolved = _resolve(provider, request)
+        descriptor, provider = found
+        resolved = admit(descriptor, request)
         scope = request.cancel_scope
-        if scope.is_relative is None:
-            raise CancelScopeError("was entered before")
-        release = request.parent.adopt(scope)
-        try:
-            run: SubagentRun = await request.parent.nursery.start(
-                partial(supervise, provider, resolved, scope, release)
+        refuse_used_scope(scope)
+        if scope.cancel_called:
+            raise SubagentStartCancelledError(
+                f"the request for subagent provider {name!r} was cancelled before its start"
             )
-        except BaseException:
-            release()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        release = _adopt(request.parent, scope)
+        supervisor = Supervisor(provider, resolved, scope=scope, release=release)
+        try:
+            run: SubagentRun[Any] = await request.parent.nursery.start(supervisor.supervise)
+        except SubagentStartCancelledError:
+            await trio.lowlevel.checkpoint_if_cancelled()  # the caller's own cancellation first
             raise
+        except RuntimeError as exc:  # trio: the nursery is closed, the supervisor never ran
+            raise ParentDisposedError(resolved.parent_id) from exc
+        finally:
+            if not supervisor.entered:
+                release()
         return run
 
 
-def _resolve(provider: SubagentProvider, request: SubagentStartRequest) -> ResolvedRequest:
-    gated = {
-        "output_schema": (request.output_schema, provider.capabilities.output_schema),
-        "max_depth": (request.max_depth, provider.capabilities.depth_limit),
-        "tool_filter": (request.tool_filter, provider.capabilities.tool_filter),
-        "persona": (request.persona, provider.capabilities.persona),
-    }
-    for field, (value, supported) in gated.items():
-        if value is not None and not supported:
-            raise UnsupportedCapabilityError(provider.name, field)
-    prompt = request.prompt
-    return ResolvedRequest(
-        provider=provider.name,
-        prompt=(TextBlock(text=prompt),) if isinstance(prompt, str) else prompt,
-        parent=request.parent,
-        label=request.label,
-        agent_options=request.agent_options or AgentOptions(),
-        output_schema=request.output_schema,
-        max_depth=request.max_depth,
-        tool_filter=request.tool_filter,
-        persona=request.persona,
+def _adopt(parent: DelegatingParent, scope: trio.CancelScope) -> Callable[[], None]:
+    try:
+        return parent.adopt(scope)
+    except AgentDisposedError as exc:
+        raise ParentDisposedError(parent.id) from exc
+
+
+def _describe(provider: SubagentProvider) -> ProviderDescriptor:
+    name, capabilities = cast("object", provider.name), cast("object", provider.capabilities)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"a provider's name is a non-empty str, not {name!r}")
+    if not isinstance(capabilities, SubagentCapabilities):
+        raise TypeError(f"provider {name!r}: capabilities is no SubagentCapabilities")
+    if not callable(cast("object", getattr(provider, "serve", None))):
+        raise TypeError(f"provider {name!r} has no serve(request, *, publish)")
+    return ProviderDescriptor(
+        name=name,
+        capabilities=capabilities,
+        inherits_parent_context=provider.inherits_parent_context is True,
     )

@@ -1,0 +1,152 @@
+"""What is refused before a backend hears of it, and what is copied. Plain and synchronous.
+
+Next: `_provider.py`, who gets what passed.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from dsh.agent import (
+    AgentOptions,
+    ContentBlock,
+    ImageBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolFilter,
+    ToolResultBlock,
+)
+from dsh.subagent._errors import UnsupportedCapabilityError
+from dsh.subagent._provider import ProviderDescriptor
+from dsh.subagent._request import SubagentStartRequest
+from dsh.subagent._resolved import ResolvedRequest
+from dsh.tools_jsonschema import assert_supported_output_schema, output_schema_from
+
+__all__ = ["admit"]
+
+_GATED: Final = {
+    "output_schema": "output_schema",
+    "depth_limit": "max_depth",
+    "tool_filter": "tool_filter",
+    "persona": "persona",
+}
+"""Which field each capability opens, in the order of the checks (B-SEAM-09)."""
+
+_BLOCKS: Final = (TextBlock, ThinkingBlock, ImageBlock, ToolCallBlock, ToolResultBlock)
+_DEEPEST: Final = 2**53 - 1
+"""The largest integer that every JSON reader keeps exact (B-SEAM-12)."""
+
+
+def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> ResolvedRequest:
+    """Return *request* as *provider* may see it: within its capabilities, and copied.
+
+    Raises:
+      UnsupportedCapabilityError: A field is given that the provider does not honour.
+      OutputSchemaError: The schema is outside the subset, or the type has none inside it.
+      TypeError: A field holds something else than it declares; so does a depth out of range.
+      ValueError: The prompt is empty.
+    """
+    for capability, field in _GATED.items():
+        if getattr(request, field) is not None:
+            _demand(provider, capability, field)
+    max_depth = _depth(request.max_depth)
+    schema, output_type = _schema(request.output_schema)
+    return ResolvedRequest(
+        provider=provider.name,
+        prompt=_prompt(request.prompt),
+        parent=request.parent,
+        parent_id=request.parent.id,
+        parent_call_id=_text("parent_call_id", request.parent_call_id),
+        label=_text("label", request.label),
+        agent_options=_options(request.agent_options),
+        output_schema=schema,
+        output_type=output_type,
+        max_depth=max_depth,
+        tool_filter=_filter(request.tool_filter),
+        persona=_text("persona", request.persona),
+    )
+
+
+def _demand(provider: ProviderDescriptor, capability: str, field: str) -> None:
+    if getattr(provider.capabilities, capability) is not True:
+        raise UnsupportedCapabilityError(
+            provider.name, capability, field=field, supported=provider.capabilities.names
+        )
+
+
+def _depth(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _DEEPEST:
+        raise _wrong("max_depth", value, "an int from 0 to 2**53-1, or None for no limit")
+    return int(value)
+
+
+def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any]:
+    """Return the schema asked for, and the type it was made from."""
+    if wanted is None:
+        return None, None
+    if not isinstance(wanted, Mapping):
+        return output_schema_from(wanted), wanted
+    schema = cast("dict[str, Any]", wanted)
+    assert_supported_output_schema(schema)  # plain JSON from here on, so the copy runs no code
+    return deepcopy(schema), None
+
+
+def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
+    if isinstance(prompt, str):
+        blocks: tuple[object, ...] = (TextBlock(text=prompt),) if prompt else ()
+    elif isinstance(prompt, list | tuple):
+        blocks = tuple(cast("Iterable[object]", prompt))
+    else:
+        raise _wrong("prompt", prompt, "text or a sequence of content blocks")
+    for block in blocks:
+        if not isinstance(block, _BLOCKS):
+            raise _wrong("prompt", block, "text or a sequence of content blocks")
+    if not blocks:
+        raise ValueError("prompt is empty; a child needs something to do")
+    return cast("tuple[ContentBlock, ...]", blocks)
+
+
+def _options(options: object) -> AgentOptions:
+    if options is None:
+        return AgentOptions()
+    if not isinstance(options, AgentOptions):
+        raise _wrong("agent_options", options, "an AgentOptions")
+    return replace(options, options=deepcopy(dict(options.options)))
+
+
+def _filter(filter: object) -> ToolFilter | None:
+    if filter is None:
+        return None
+    if not isinstance(filter, ToolFilter):
+        raise _wrong("tool_filter", filter, "a ToolFilter")
+    return ToolFilter(
+        allow=_names("tool_filter.allow", filter.allow),
+        deny=_names("tool_filter.deny", filter.deny),
+    )
+
+
+def _names(field: str, names: object) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if not isinstance(names, list | tuple | set | frozenset):
+        raise _wrong(field, names, "a tuple of tool names")
+    copied = tuple(cast("Iterable[object]", names))
+    for name in copied:
+        if not isinstance(name, str):
+            raise _wrong(field, name, "a tuple of tool names")
+    return cast("tuple[str, ...]", copied)
+
+
+def _text(field: str, text: object) -> str | None:
+    if text is not None and not isinstance(text, str):
+        raise _wrong(field, text, "a str")
+    return text
+
+
+def _wrong(field: str, value: object, accepted: str) -> TypeError:
+    shown = f"{value!r}" if isinstance(value, bool | int | float) else type(value).__name__
+    return TypeError(f"{field} is {shown}; it takes {accepted}")

@@ -1,0 +1,78 @@
+"""What happens inside a child while it works, as far as its backend can tell.
+
+A backend makes these without ids; the seam stamps them on the way (B174 to B178 of the reported
+faults ask for all three). They reach the parent's scope under their own classes.
+"""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+from dsh.agent import AgentId, Usage
+
+__all__ = [
+    "Progress",
+    "TextProgress",
+    "ThoughtProgress",
+    "ToolEndedProgress",
+    "ToolStartedProgress",
+    "UsageProgress",
+]
+
+
+_UNSTAMPED: Final = AgentId("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What all progress has: whose it is. A backend may have kinds of its own."""
+
+    child_id: AgentId = _UNSTAMPED
+    parent_id: AgentId = _UNSTAMPED
+    parent_call_id: str | None = None
+    """Which tool call of the parent asked for the child, if one did."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextProgress(Progress):
+    """More visible text of the child's current message."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtProgress(Progress):
+    """More of the child's reasoning."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStartedProgress(Progress):
+    """The child's tool call ``call_id`` is dispatched."""
+
+    call_id: str
+    name: str
+    arguments: str | None = None
+    """The arguments as JSON text, where the backend has them."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEndedProgress(Progress):
+    """The child's tool call ``call_id`` is over; ``text`` is what its model is told."""
+
+    call_id: str
+    name: str
+    is_error: bool
+    text: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageProgress(Progress):
+    """What the child has used so far, in all: a later one replaces an earlier one (B173)."""
+
+    usage: Usage

@@ -1,0 +1,222 @@
+"""The task that owns a run: enter its scope, serve it, settle it once, mark it quiescent.
+
+What `serve` did becomes what the caller of `start`, the holder of the run and the listeners see, by
+one table:
+
+=================================  =======================  ==========================  ===========
+``serve`` ...                      ``start()``              ``result()``                events
+=================================  =======================  ==========================  ===========
+returns after publication          the run                  that result                 start, end
+raises after publication           the run                  `SubagentRunError` from it  start, end
+is cancelled after publication     the run                  what was left, or bare      start, end
+is interrupted after publication   the run                  ``aborted``; passes on      start, end
+raises before publication          raises it                --                          none
+is cancelled before publication    start cancelled error    --                          none
+returns without publishing         `SubagentStartError`     --                          none
+=================================  =======================  ==========================  ===========
+
+An interrupt is a ``KeyboardInterrupt`` or its like. Groups of one are unwrapped everywhere.
+
+Next: `_service.py`, which starts it.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast, final
+
+import trio
+from trio.lowlevel import disable_ki_protection, enable_ki_protection
+
+from dsh.agent import AgentId, HarnessError
+from dsh.subagent._child import Child, checked, logger
+from dsh.subagent._ending import Cancellation, Failure, Interruption, ending_of
+from dsh.subagent._errors import (
+    CancelScopeError,
+    SubagentPublishError,
+    SubagentStartCancelledError,
+    SubagentStartError,
+    described,
+)
+from dsh.subagent._provider import Publish, RunReporter, SubagentProvider
+from dsh.subagent._resolved import ResolvedRequest
+from dsh.subagent._result import SubagentResult
+from dsh.subagent._run import SubagentRun
+
+__all__ = ["Supervisor", "refuse_used_scope"]
+
+
+def refuse_used_scope(scope: trio.CancelScope) -> None:
+    """Refuse a scope that cannot bound one start and nothing else.
+
+    Raises:
+      CancelScopeError: It was entered before, or is shielded.
+    """
+    if scope.is_relative is None:
+        raise CancelScopeError("was entered before")
+    if scope.shield:
+        raise CancelScopeError("is shielded, so that the parent could not end the child")
+
+
+@final
+class Supervisor:
+    """Owns one run. `supervise` is its task, to be started in the parent's nursery."""
+
+    __slots__ = (
+        "_child",
+        "_detail",
+        "_provider",
+        "_refused",
+        "_release",
+        "_request",
+        "_scope",
+        "_status",
+        "_task",
+        "entered",
+    )
+
+    def __init__(
+        self,
+        provider: SubagentProvider,
+        request: ResolvedRequest,
+        *,
+        scope: trio.CancelScope,
+        release: Callable[[], None],
+    ) -> None:
+        self._provider = provider
+        self._request = request
+        self._scope = scope
+        self._release = release
+        self._task: trio.lowlevel.Task | None = None
+        self._status: trio.TaskStatus[SubagentRun[Any]] | None = None
+        self._child: Child | None = None
+        self._refused = False
+        self._detail: str | None = None
+        self.entered = False
+
+    @enable_ki_protection
+    async def supervise(self, *, task_status: trio.TaskStatus[SubagentRun[Any]]) -> None:
+        """Own the run from before its publication to its quiescence; takes back the adoption."""
+        self.entered = True
+        self._status, self._task = task_status, trio.lowlevel.current_task()
+        try:
+            await self._serve_in_scope()
+        finally:
+            self._status = None
+            self._release()
+            if self._child is not None:
+                self._child.quiescent.set()
+
+    @enable_ki_protection
+    async def _serve_in_scope(self) -> None:
+        refuse_used_scope(self._scope)
+        with self._scope:
+            instead: BaseException | None = None
+            try:
+                self._returned(await _serve(self._provider, self._request, self._publish))
+            except BaseException as exc:
+                instead = self._raised(exc)
+                if instead is exc:
+                    del instead  # an error that its own traceback leads to is a cycle
+                    raise
+            if instead is not None:
+                try:
+                    raise instead
+                finally:
+                    del instead
+        if self._child is None:
+            raise self._start_cancelled()
+
+    @enable_ki_protection
+    def _publish(self, child_id: AgentId, /) -> RunReporter:
+        """Hand the run to the caller of `start`, all or nothing; see `SubagentProvider.serve`."""
+        if not isinstance(cast("object", child_id), str) or not child_id:
+            raise TypeError(f"a child id is a non-empty str, not {type(child_id).__name__}")
+        if self._child is not None:
+            raise SubagentPublishError(f"child {self._child.id!r} was published already")
+        if self._status is None or self._task is None:
+            raise SubagentPublishError(f"child {child_id!r} was published after serve had ended")
+        if self._refused or self._scope.cancel_called:  # reading it makes a passed deadline count
+            self._refused = True
+            raise self._start_cancelled()
+        child = Child(child_id, self._request)
+        self._status.started(SubagentRun(child, scope=self._scope, supervisor=self._task))
+        if self._task.eventual_parent_nursery is not None:  # trio did not move it
+            self._refused = True
+            raise self._start_cancelled()
+        self._child = child
+        child.start()
+        return child
+
+    def _returned(self, result: SubagentResult[Any]) -> None:
+        if self._refused:
+            raise self._start_cancelled()
+        if self._child is None:
+            raise SubagentStartError(
+                f"subagent provider {self._request.provider!r} returned without publishing a child"
+            )
+        self._child.settle(checked(result))
+
+    def _raised(self, exc: BaseException) -> BaseException | None:
+        """Settle by what *exc* means; return what must go on in its stead."""
+        cancel_called = self._scope.cancel_called
+        ending = ending_of(
+            exc,
+            cancelled=cancel_called or trio.current_effective_deadline() == -math.inf,
+            deadline_passed=self._scope.deadline <= trio.current_time(),
+        )
+        match ending:
+            case Failure():
+                return self._failed(ending)
+            case Cancellation():
+                self._detail = ending.detail
+                if self._child is not None:
+                    self._child.cancelled(ending)
+            case Interruption():
+                if self._child is not None:
+                    self._child.interrupted(ending)
+        if ending.error is not None and not isinstance(ending.error, SubagentStartCancelledError):
+            logger.error(
+                "subagent provider %r raised while it was being cancelled",
+                self._request.provider,
+                exc_info=ending.error,
+            )
+        if ending.passing is None and self._child is None:
+            return self._start_cancelled(exc)
+        return ending.passing
+
+    def _failed(self, failure: Failure) -> BaseException | None:
+        error = failure.error
+        if self._child is not None:
+            self._child.failed(error)
+            return failure.passing
+        if self._refused and not isinstance(error, SubagentStartCancelledError):
+            return self._start_cancelled(error)
+        if isinstance(error, HarnessError):
+            return error
+        failed = SubagentStartError(
+            f"subagent provider {self._request.provider!r} could not start a child: "
+            f"{described(error)}"
+        )
+        failed.__cause__ = error
+        return failed
+
+    def _start_cancelled(self, cause: BaseException | None = None) -> SubagentStartCancelledError:
+        why = "" if self._detail is None else f" ({self._detail})"
+        error = SubagentStartCancelledError(
+            f"the start of a child by subagent provider {self._request.provider!r} was cancelled "
+            f"before publication{why}; nothing was published"
+        )
+        error.__cause__ = cause
+        return error
+
+
+@disable_ki_protection
+async def _serve(
+    provider: SubagentProvider, request: ResolvedRequest, publish: Publish
+) -> SubagentResult[Any]:
+    """Run foreign code: the protection of the supervisor does not extend to it."""
+    return await provider.serve(request, publish=publish)
+
+
+if TYPE_CHECKING:
+    _: type[RunReporter] = Child
