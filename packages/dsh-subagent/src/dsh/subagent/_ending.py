@@ -88,9 +88,10 @@ def _split(
     """Return the part of *error* that is of these kinds, and the rest."""
     if not isinstance(error, BaseExceptionGroup):
         return (error, None) if isinstance(error, kinds) else (None, error)
-    found, rest = cast("BaseExceptionGroup[BaseException]", error).split(kinds)
+    group = cast("BaseExceptionGroup[BaseException]", error)
+    found, rest = group.split(kinds)
     if found is None:
-        return None, unwrapped(error)  # not `rest`: a split copies, and a cause keeps its identity
+        return None, unwrapped(group)  # not `rest`: a split copies, and a cause keeps its identity
     return unwrapped(found), None if rest is None else unwrapped(rest)
 
 
