@@ -28,6 +28,13 @@ from dsh.subagent._errors import (
     UnsupportedCapabilityError,
 )
 from dsh.subagent._events import ProviderAdded, ProviderRemoved, RunEnded, RunStarted
+from dsh.subagent._factory import (
+    InstalledProvider,
+    ProviderFactory,
+    ProviderHost,
+    ProviderPluginError,
+    discover_providers,
+)
 from dsh.subagent._parent import DelegatingParent
 from dsh.subagent._progress import (
     Progress,
@@ -54,10 +61,14 @@ __all__ = [
     "CancelScopeError",
     "DelegatingParent",
     "DuplicateProviderError",
+    "InstalledProvider",
     "ParentDisposedError",
     "Progress",
     "ProviderAdded",
     "ProviderDescriptor",
+    "ProviderFactory",
+    "ProviderHost",
+    "ProviderPluginError",
     "ProviderRemoved",
     "Publish",
     "ResolvedRequest",
@@ -84,4 +95,5 @@ __all__ = [
     "UnknownProviderError",
     "UnsupportedCapabilityError",
     "UsageProgress",
+    "discover_providers",
 ]
