@@ -76,8 +76,8 @@ async def test_a_run_that_settled_early_is_closed_when_its_backend_has_ended(
 ) -> None:
     async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
         publish(child_id).settle(SubagentResult(stop_reason="completed"))
-        with trio.CancelScope(shield=True):
-            await trio.sleep(3)
+        with trio.move_on_after(3, shield=True):
+            await trio.sleep_forever()
         raise AssertionError("later")
 
     provider = seam.script(act)
