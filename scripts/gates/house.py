@@ -5,8 +5,8 @@
 - Our own packages are imported at the top of a module. An import in a function hides a cycle, or a
   dependency that does not point down.
 - Tests do not sleep: they wait for an event, or move trio's clock (`autojump_clock`).
-- A module of a package has at most 300 lines; above that it holds two nouns. A package that is
-  being built (`[tool.dsh] unfinished`) is not judged yet.
+- A module of a package has at most 300 lines, above that it holds two nouns; a function at most 60,
+  which is a screen. A package that is being built (`[tool.dsh] unfinished`) is not judged yet.
 """
 
 import ast
@@ -18,6 +18,7 @@ from gates.gate import Gate
 from gates.workspace import members
 
 MAX_LINES: Final = 300
+MAX_FUNCTION: Final = 60
 SLEEPS: Final = frozenset({"sleep", "sleep_until"})
 SLEEPERS: Final = frozenset({"trio", "time", "asyncio", "anyio"})
 WRITTEN: Final = ("packages", "scripts", "tests-integration", "examples", "benchmarks")
@@ -34,9 +35,19 @@ def check(root: Path) -> list[str]:
         where, text = path.relative_to(root), path.read_text(encoding="utf-8")
         tree = ast.parse(text, filename=str(where))
         failures += [f"{where}:{line}: {what}" for line, what in _breaches(tree, is_test(where))]
-        if path in finished and (count := len(text.splitlines())) > MAX_LINES:
-            failures.append(f"{where}: {count} lines; split it by noun, {MAX_LINES} are the limit")
+        if path in finished:
+            failures += [f"{where}{what}" for what in _too_long(tree, len(text.splitlines()))]
     return failures
+
+
+def _too_long(tree: ast.Module, lines: int) -> Iterator[str]:
+    if lines > MAX_LINES:
+        yield f": {lines} lines; split it by noun, {MAX_LINES} are the limit"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            count = (node.end_lineno or node.lineno) - node.lineno + 1
+            if count > MAX_FUNCTION:
+                yield f":{node.lineno}: {node.name}: {count} lines, {MAX_FUNCTION} are the limit"
 
 
 def is_test(path: Path) -> bool:
@@ -56,8 +67,8 @@ def _breaches(tree: ast.Module, test: bool) -> Iterator[tuple[int, str]]:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for line, module in _local_imports(node):
                     yield line, f"imports {module} in a function; import it at the top"
-            case ast.Call(func=func) if test:
-                module, _, function = _qualified(func, names).rpartition(".")
+            case ast.Attribute() | ast.Name() if test:  # called, or handed to a nursery
+                module, _, function = _qualified(node, names).rpartition(".")
                 if module in SLEEPERS and function in SLEEPS:
                     yield node.lineno, f"{module}.{function} in a test; wait for what is to happen"
             case _:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from gates.house import MAX_LINES, check
+from gates.house import MAX_FUNCTION, MAX_LINES, check
 
 Plant = Callable[[Mapping[str, str]], Path]
 
@@ -63,6 +63,7 @@ def test_a_foreign_import_in_a_function_is_allowed(plant: Plant) -> None:
         "import time\ntime.sleep(1)\n",
         "from trio import sleep\nawait sleep(1)\n",
         "import asyncio as a\nawait a.sleep(1)\n",
+        "import trio\nnursery.start_soon(trio.sleep, 1)\n",
     ],
 )
 @pytest.mark.parametrize("test", [TEST, "tests-integration/test_tree.py"])
@@ -84,3 +85,10 @@ def test_a_module_over_the_limit_is_found_and_one_at_it_is_not(plant: Plant) -> 
     assert failure == f"{SOURCE}: 301 lines; split it by noun, 300 are the limit"
     manifest = "packages/dsh-one/pyproject.toml"
     assert check(plant({manifest: MANIFEST[manifest] + '[tool.dsh]\nunfinished = "much"\n'})) == []
+
+
+def test_a_function_over_the_limit_is_found_and_one_at_it_is_not(plant: Plant) -> None:
+    body = "    x = 1\n" * (MAX_FUNCTION - 1)
+    assert check(plant({**MANIFEST, SOURCE: f"def f():\n{body}"})) == []
+    (failure,) = check(plant({SOURCE: f"def f():\n{body}    x = 2\n"}))
+    assert failure == f"{SOURCE}:1: f: 61 lines, 60 are the limit"

@@ -1,6 +1,7 @@
 """The lock gate, and `--locked` under a foreign index."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -84,3 +85,11 @@ def check_lock(root: Path, variables: Mapping[str, str]) -> tuple[int, str]:
         check=False,
     )
     return run.returncode, run.stderr
+
+
+def test_every_command_that_installs_insists_on_the_lock() -> None:
+    commands = [path for path in (ROOT / "scripts").iterdir() if path.is_file()]
+    lines = [line for path in commands for line in path.read_text(encoding="utf-8").splitlines()]
+    installing = [line for line in lines if re.search(r"\"\$uv\" (sync|run|export)\b", line)]
+    assert installing
+    assert all("--locked" in line for line in installing)
