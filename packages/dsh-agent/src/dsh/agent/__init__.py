@@ -98,10 +98,21 @@ from dsh.agent._model import (
     ToolSchema,
     model_error_code,
 )
+from dsh.agent._model_factory import (
+    MODEL_GROUP,
+    AnyModelFactory,
+    ModelFactory,
+    discover_models,
+)
 from dsh.agent._models import (
     DuplicateModelError,
     ModelRegistry,
     UnknownModelError,
+)
+from dsh.agent._plugins import (
+    Plugin,
+    PluginError,
+    discover,
 )
 from dsh.agent._points import (
     CONTINUATION,
@@ -160,6 +171,7 @@ __all__ = [
     "CONTINUATION",
     "MODEL_CALL",
     "MODEL_ERROR_CODES",
+    "MODEL_GROUP",
     "PERSONA",
     "PRE_STEP",
     "PROMPT_SUBMIT",
@@ -180,6 +192,7 @@ __all__ = [
     "AgentSpec",
     "AgentStatus",
     "AgentStatusChanged",
+    "AnyModelFactory",
     "AssistantMessage",
     "ChatModel",
     "ChatRequest",
@@ -212,6 +225,7 @@ __all__ = [
     "ModelCallConfig",
     "ModelDelta",
     "ModelError",
+    "ModelFactory",
     "ModelRegistry",
     "Next",
     "NoAgentFactoryError",
@@ -219,6 +233,8 @@ __all__ = [
     "OpenTurnError",
     "OpenedAgent",
     "PartialMessage",
+    "Plugin",
+    "PluginError",
     "Prompt",
     "PromptBlocked",
     "PromptSubmission",
@@ -275,6 +291,8 @@ __all__ = [
     "check_request",
     "decode_header",
     "decode_log",
+    "discover",
+    "discover_models",
     "encode_event",
     "encode_header",
     "freeze_json",
