@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 from dsh.agent._model import ChatModel
 from dsh.agent._plugins import Plugin, discover
@@ -18,7 +18,6 @@ MODEL_GROUP: Final = "dsh.models"
 ConfigT = TypeVar("ConfigT", bound="BaseModel")
 
 
-@runtime_checkable
 class ModelFactory(Protocol[ConfigT]):
     """Makes chat models from a host's settings; what an entry point of ``dsh.models`` names."""
 
@@ -49,7 +48,7 @@ def discover_models() -> Mapping[str, Plugin[AnyModelFactory]]:
 
 
 def _model_factory(value: object) -> AnyModelFactory:
-    if not isinstance(value, ModelFactory):
+    if not (hasattr(value, "config_model") and hasattr(value, "create")):
         kind = type(value).__name__
         raise TypeError(f"{kind} is no ModelFactory, which has config_model and create")
     return cast(AnyModelFactory, value)
