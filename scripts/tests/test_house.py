@@ -92,3 +92,12 @@ def test_a_function_over_the_limit_is_found_and_one_at_it_is_not(plant: Plant) -
     assert check(plant({**MANIFEST, SOURCE: f"def f():\n{body}"})) == []
     (failure,) = check(plant({SOURCE: f"def f():\n{body}    x = 2\n"}))
     assert failure == f"{SOURCE}:1: f: 61 lines, 60 are the limit"
+
+
+def test_what_a_door_imports_and_exports_does_not_count_as_lines(plant: Plant) -> None:
+    door = SOURCE.rpartition("/")[0] + "/__init__.py"
+    names = "".join(f'    "a{number}",\n' for number in range(MAX_LINES))
+    imports = names.replace('"', "")
+    code = f"from dsh.a import (\n{imports})\n\n__all__ = [\n{names}]\n"
+    assert check(plant({**MANIFEST, door: code})) == []
+    assert len(check(plant({door: code + "x = 1\n" * (MAX_LINES + 1)}))) == 1

@@ -31,7 +31,9 @@ async def test_steering_is_read_by_the_running_turn_before_its_next_request() ->
             execution.agent.steer("only the Python files")
             return ToolResult(content=(TextBlock(text="ok"),))
 
-        host.tools.register(Tool(name="steer", description="", parameters={}, execute=steer))
+        host.tools.register(
+            Tool(name="steer", description="Steer.", parameters={"type": "object"}, execute=steer)
+        )
         async with host.agents.open(AgentSpec()) as agent:
             agent.send("Count the files.")
             await agent.wait_idle()

@@ -7,6 +7,8 @@ import trio
 from dsh.agent import (
     MODEL_CALL,
     STEP_RESULT,
+    Agent,
+    Assembly,
     ChatRequest,
     ChatResponse,
     Delta,
@@ -17,7 +19,7 @@ from dsh.agent import (
     RequestHeader,
     TextBlock,
     TextDelta,
-    ToolSchema,
+    assemble,
 )
 from dsh.agent_loop._errors import NoModelError
 from dsh.agent_loop._open_turn import OpenTurn
@@ -26,39 +28,29 @@ from dsh.agent_loop._repair import valid_text
 __all__ = ["ask", "assembled"]
 
 
-async def assembled(turn: OpenTurn) -> tuple[str | None, tuple[ToolSchema, ...] | None]:
-    """System text and tools of the next request."""
-    agent = turn.agent
-    if agent.header is not None:
-        return agent.header.system, agent.header.tools
-    return agent.prompt_in_force.render(), agent.tools_in_force.schemas()
+async def assembled(agent: Agent, header: RequestHeader | None) -> Assembly:
+    """System text and tools of the next request: those of *header* where there is one."""
+    if header is not None:
+        return Assembly(system=header.system, tools=header.tools)
+    return await assemble(agent)
 
 
-async def ask(
-    turn: OpenTurn, system: str | None, tools: tuple[ToolSchema, ...] | None
-) -> ChatResponse:
+async def ask(turn: OpenTurn, assembly: Assembly) -> ChatResponse:
     """Ask the agent's model, and let the step-result filter have its answer.
 
-    An answer that says it failed is raised like one that did (B-LLM-03).
+    What a failed request had answered and cost by then is kept and counted.
 
     Raises:
       NoModelError: the agent has no model, and no hook supplies one.
       ModelError: the model could not answer.
     """
-    header = await _header(turn, system, tools)
+    header = await _header(turn, assembly)
     response = await _answer(turn, header)
-    turn.agent.count(response.usage)
-    if response.finish_reason in ("aborted", "error"):
-        text = "".join(block.text for block in response.content if isinstance(block, TextBlock))
-        _log_partial(turn, text)
-        code = response.code or ("ABORTED" if response.finish_reason == "aborted" else "UNKNOWN")
-        raise ModelError(response.detail or f"the model ended its answer: {code}", code=code)
+    turn.agent.count_usage(response.usage)
     return await turn.hooks.run_filter(STEP_RESULT, response, turn.context)
 
 
-async def _header(
-    turn: OpenTurn, system: str | None, tools: tuple[ToolSchema, ...] | None
-) -> RequestHeader:
+async def _header(turn: OpenTurn, assembly: Assembly) -> RequestHeader:
     """What the request carries beside the messages; logged if it is not what was sent last."""
     agent = turn.agent
     if (header := agent.header) is None:
@@ -70,7 +62,10 @@ async def _header(
         if config.model is None:
             raise NoModelError(agent.id)
         header = RequestHeader(
-            model=config.model, system=system, tools=tools, options=config.options
+            model=config.model,
+            system=assembly.system,
+            tools=assembly.tools,
+            options=config.options,
         )
     if not header.asks_like(agent.session.request_header):
         turn.log(header)
@@ -90,31 +85,25 @@ async def _answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
         session_id=agent.session.header.id,
     )
     stream = _Stream(turn)
-    agent.model_requests += 1
     await trio.lowlevel.checkpoint_if_cancelled()
-    response: object = None
+    agent.count_request()
+    answered = False
     try:
         response = await _generate(turn, request, stream)
+        answered = True
+    except ModelError as error:
+        if error.response is not None:
+            stream.note_failed(error.response)
+        raise
     finally:
-        if response is None:
-            _log_partial(turn, "".join(stream.texts))
-    if not isinstance(response, ChatResponse):
-        raise ModelError(
-            f"model {header.model!r} answered with a {type(response).__name__}, not a ChatResponse",
-            code="MALFORMED_RESPONSE",
-        )
+        if stream.texts and not answered:
+            turn.log(PartialMessage(text=valid_text("".join(stream.texts))))
     return response
 
 
 @trio.lowlevel.disable_ki_protection
-async def _generate(turn: OpenTurn, request: ChatRequest, stream: "_Stream") -> object:
-    return await turn.agent.host.models.generate(request, on_delta=stream)
-
-
-def _log_partial(turn: OpenTurn, text: str) -> None:
-    """Keep the visible text of an answer that was cut off."""
-    if text:
-        turn.log(PartialMessage(text=valid_text(text)))
+async def _generate(turn: OpenTurn, request: ChatRequest, stream: "_Stream") -> ChatResponse:
+    return await turn.agent.models.generate(request, on_delta=stream)
 
 
 @final
@@ -130,4 +119,11 @@ class _Stream:
     def __call__(self, delta: Delta) -> None:
         if isinstance(delta, TextDelta):
             self.texts.append(delta.text)
-        self._turn.hooks.dispatch(ModelDelta(agent_id=self._turn.agent.id, delta=delta))
+        if self._turn.hooks.hears(ModelDelta):
+            self._turn.hooks.dispatch(ModelDelta(agent_id=self._turn.agent.id, delta=delta))
+
+    def note_failed(self, response: ChatResponse) -> None:
+        """Count what an answer that failed has cost, and keep its text."""
+        self._turn.agent.count_usage(response.usage)
+        if not self.texts:
+            self.texts = [block.text for block in response.content if isinstance(block, TextBlock)]

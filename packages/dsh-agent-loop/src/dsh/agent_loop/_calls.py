@@ -97,7 +97,7 @@ class _Ledger:
         """Log that the call is made; calls are made in order."""
         call = self._calls[index]
         self.turn.log(ToolCalled(call=call))
-        self.turn.agent.tool_calls += 1
+        self.turn.agent.count_call()
         self._called = index + 1
         return call
 

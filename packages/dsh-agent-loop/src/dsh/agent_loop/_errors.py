@@ -1,6 +1,6 @@
 """What the loop refuses, and how errors leave it."""
 
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from dsh.agent import AgentId, HarnessError
 
@@ -25,9 +25,10 @@ class NoModelError(AgentLoopError):
 
 def bare(error: BaseException) -> BaseException:
     """The one error of a group of one, however deep; else *error* itself."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    first, *others = cast(BaseExceptionGroup[BaseException], error).exceptions
+    return cast(BaseExceptionGroup[BaseException], error) if others else bare(first)
 
 
 def raise_bare(group: BaseException) -> NoReturn:

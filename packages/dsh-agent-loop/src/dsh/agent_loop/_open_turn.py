@@ -1,8 +1,9 @@
 """An open turn: where it stands, and everything it writes down."""
 
 import logging
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 import trio
 
@@ -27,9 +28,7 @@ from dsh.agent import (
 )
 from dsh.agent_loop._errors import bare
 from dsh.agent_loop._repair import repaired
-
-if TYPE_CHECKING:
-    from dsh.agent_loop._agent import LoopAgent
+from dsh.agent_loop._taker import TurnTaker
 
 __all__ = ["COMPLETED", "OpenTurn", "Outcome"]
 
@@ -59,7 +58,6 @@ class OpenTurn:
         "agent",
         "called",
         "cancel_reason",
-        "hooks",
         "is_open",
         "is_stopped",
         "max_steps",
@@ -70,9 +68,8 @@ class OpenTurn:
         "tool_choice",
     )
 
-    def __init__(self, agent: "LoopAgent") -> None:
+    def __init__(self, agent: TurnTaker) -> None:
         self.agent = agent
-        self.hooks: Hooks = agent.hooks_in_force
         self.number = agent.session.turns + 1
         self.max_steps = agent.max_steps
         self.scope = trio.CancelScope()
@@ -84,6 +81,11 @@ class OpenTurn:
         self.cancel_reason: str | None = None
         self.is_open = False
         self.is_stopped = False
+
+    @property
+    def hooks(self) -> Hooks:
+        """Who takes part."""
+        return self.agent.hooks_in_force
 
     @property
     def context(self) -> StepContext:
@@ -109,7 +111,8 @@ class OpenTurn:
     def log(self, event: SessionEvent) -> None:
         """Commit *event* and tell who listens."""
         seq = self.agent.session.append(event)
-        self.hooks.dispatch(EventLogged(agent=self.agent, seq=seq, event=event))
+        if self.hooks.hears(EventLogged):
+            self.hooks.dispatch(EventLogged(agent=self.agent, seq=seq, event=event))
 
     def log_context(self, message: Message) -> None:
         """Commit something a plugin wants the model to know."""
@@ -159,7 +162,7 @@ class OpenTurn:
     def failure(self, error: Exception) -> Outcome | None:
         """What an error that left the turn makes of it: ``None`` if it was being cancelled."""
         cause = bare(error)
-        if self.scope.cancel_called:
+        if self.scope.cancel_called or trio.current_effective_deadline() == -math.inf:
             logger.error("agent %s: error while cancelled", self.agent.id, exc_info=cause)
             return None
         self.hooks.dispatch(

@@ -60,12 +60,12 @@ async def _take_step(turn: OpenTurn) -> Outcome | None:
     """One request and its tool calls; returns why the turn ends here, if it must."""
     await trio.lowlevel.checkpoint_if_cancelled()
     turn.deliver()
-    system, tools = await assembled(turn)
+    assembly = await assembled(turn.agent, turn.agent.header)
     for context in await turn.hooks.run_filter(PRE_STEP, (), turn.context):
         turn.log_context(context)
     turn.log(StepStarted(turn=turn.number, step=turn.step))
     try:
-        response = await ask(turn, system, tools)
+        response = await ask(turn, assembly)
         calls = turn.log_answer(response)
         if response.finish_reason in ("max_tokens", "refusal"):
             return Outcome(response.finish_reason, response.detail, response.code)

@@ -17,13 +17,24 @@ from dsh.agent._agent import (
     SelfWaitError,
     Setup,
 )
-from dsh.agent._assembler import ResponseAssembler
+from dsh.agent._assembler import (
+    ResponseAssembler,
+)
+from dsh.agent._assembly import (
+    ASSEMBLY,
+    Assembly,
+    Draft,
+    PromptPart,
+    assemble,
+)
 from dsh.agent._check import (
     SessionInvariantError,
     check_log,
     check_request,
 )
-from dsh.agent._closers import interrupted_turn_closers
+from dsh.agent._closers import (
+    interrupted_turn_closers,
+)
 from dsh.agent._codec import (
     SESSION_FORMAT_VERSION,
     DecodedLog,
@@ -33,7 +44,10 @@ from dsh.agent._codec import (
     encode_event,
     encode_header,
 )
-from dsh.agent._errors import AgentError, HarnessError
+from dsh.agent._errors import (
+    AgentError,
+    HarnessError,
+)
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -53,23 +67,38 @@ from dsh.agent._events import (
     TurnTrigger,
     UserMessage,
 )
-from dsh.agent._handle import AgentHandle
+from dsh.agent._handle import (
+    AgentHandle,
+)
 from dsh.agent._hooks import (
     Filter,
     Guard,
     Hooks,
+    HookValueError,
     Next,
-    Registration,
     Stop,
 )
-from dsh.agent._ids import AgentId, SessionId
+from dsh.agent._ids import (
+    AgentId,
+    SessionId,
+)
 from dsh.agent._json import (
     JsonValueError,
     freeze_json,
     thaw_json,
 )
-from dsh.agent._lineage import SessionHeader, SessionHeaderError
-from dsh.agent._managed import AgentFactory, ManagedAgent
+from dsh.agent._layer import (
+    DuplicateNameError,
+    OwnerFinalError,
+)
+from dsh.agent._lineage import (
+    SessionHeader,
+    SessionHeaderError,
+)
+from dsh.agent._managed import (
+    AgentFactory,
+    ManagedAgent,
+)
 from dsh.agent._messages import (
     ContentBlock,
     ContentError,
@@ -133,10 +162,34 @@ from dsh.agent._points import (
     StepContext,
     TurnFailed,
 )
+from dsh.agent._policy import (
+    POST_EXECUTE,
+    PRE_EXECUTE,
+    TOOL_BODY,
+    TOOL_GUARD,
+    Accept,
+    Allow,
+    Ask,
+    Block,
+    Deny,
+    ToolFinished,
+    ToolOutcome,
+    ToolStarted,
+)
 from dsh.agent._prompt import (
+    IDENTITY,
     PERSONA,
+    DuplicateSectionError,
+    DuplicateVariableError,
+    InvalidSectionError,
     Prompt,
+    PromptChanged,
     Section,
+    Variable,
+)
+from dsh.agent._registration import (
+    InactiveScopeError,
+    Registration,
 )
 from dsh.agent._registry import (
     AgentCreationCancelledError,
@@ -146,6 +199,13 @@ from dsh.agent._registry import (
     NoAgentFactoryError,
     OpenedAgent,
 )
+from dsh.agent._restriction import (
+    UNRESTRICTED,
+    EmptyToolFilterError,
+    ToolFilter,
+    ToolRestriction,
+    UnknownToolError,
+)
 from dsh.agent._session import (
     OpenTurnError,
     ReentrantAppendError,
@@ -153,31 +213,50 @@ from dsh.agent._session import (
     Session,
     SessionPrefix,
 )
-from dsh.agent._sink import SessionSink, SessionStore
+from dsh.agent._sink import (
+    SessionSink,
+    SessionStore,
+)
+from dsh.agent._template import (
+    PlaceholderError,
+)
 from dsh.agent._tool import (
+    InvalidToolError,
     Tool,
+    ToolArgsError,
     ToolBody,
+    ToolError,
     ToolExecution,
-    ToolFilter,
     ToolResult,
 )
 from dsh.agent._tools import (
+    UNLISTED_TOOLS,
     DuplicateToolError,
+    ToolOrderError,
     ToolRegistry,
-    UnknownToolError,
+    ToolsChanged,
 )
 
 __all__ = [
+    "ASSEMBLY",
     "CONTINUATION",
+    "IDENTITY",
     "MODEL_CALL",
     "MODEL_ERROR_CODES",
     "MODEL_GROUP",
     "PERSONA",
+    "POST_EXECUTE",
+    "PRE_EXECUTE",
     "PRE_STEP",
     "PROMPT_SUBMIT",
     "SESSION_FORMAT_VERSION",
     "STEP_RESULT",
+    "TOOL_BODY",
+    "TOOL_GUARD",
     "TURN_STOP",
+    "UNLISTED_TOOLS",
+    "UNRESTRICTED",
+    "Accept",
     "Agent",
     "AgentCreated",
     "AgentCreationCancelledError",
@@ -192,8 +271,12 @@ __all__ = [
     "AgentSpec",
     "AgentStatus",
     "AgentStatusChanged",
+    "Allow",
     "AnyModelFactory",
+    "Ask",
+    "Assembly",
     "AssistantMessage",
+    "Block",
     "ChatModel",
     "ChatRequest",
     "ChatResponse",
@@ -205,18 +288,28 @@ __all__ = [
     "DecodedLog",
     "DelegatedUsage",
     "Delta",
+    "Deny",
+    "Draft",
     "DuplicateAgentError",
     "DuplicateAgentFactoryError",
     "DuplicateModelError",
+    "DuplicateNameError",
+    "DuplicateSectionError",
     "DuplicateToolError",
+    "DuplicateVariableError",
+    "EmptyToolFilterError",
     "EventLogged",
     "Filter",
     "FinishReason",
     "Guard",
     "HarnessError",
+    "HookValueError",
     "Hooks",
     "ImageBlock",
+    "InactiveScopeError",
     "InvalidAgentOptionsError",
+    "InvalidSectionError",
+    "InvalidToolError",
     "JsonValueError",
     "LogFormatError",
     "ManagedAgent",
@@ -232,11 +325,15 @@ __all__ = [
     "OnDelta",
     "OpenTurnError",
     "OpenedAgent",
+    "OwnerFinalError",
     "PartialMessage",
+    "PlaceholderError",
     "Plugin",
     "PluginError",
     "Prompt",
     "PromptBlocked",
+    "PromptChanged",
+    "PromptPart",
     "PromptSubmission",
     "ReentrantAppendError",
     "Registration",
@@ -268,17 +365,25 @@ __all__ = [
     "ThinkingBlock",
     "ThinkingDelta",
     "Tool",
+    "ToolArgsError",
     "ToolBody",
     "ToolCallBlock",
     "ToolCalled",
     "ToolChoice",
+    "ToolError",
     "ToolExecution",
     "ToolFilter",
+    "ToolFinished",
+    "ToolOrderError",
+    "ToolOutcome",
     "ToolRegistry",
+    "ToolRestriction",
     "ToolResult",
     "ToolResultBlock",
     "ToolResulted",
     "ToolSchema",
+    "ToolStarted",
+    "ToolsChanged",
     "TurnEnded",
     "TurnFailed",
     "TurnStarted",
@@ -287,6 +392,8 @@ __all__ = [
     "UnknownToolError",
     "Usage",
     "UserMessage",
+    "Variable",
+    "assemble",
     "check_log",
     "check_request",
     "decode_header",

@@ -17,6 +17,7 @@ from dsh.agent._errors import AgentError
 from dsh.agent._events import RequestHeader, SessionEvent
 from dsh.agent._hooks import Hooks
 from dsh.agent._ids import AgentId
+from dsh.agent._json import freeze_json
 from dsh.agent._messages import ContentBlock, Usage
 from dsh.agent._model import ToolChoice
 from dsh.agent._prompt import Prompt
@@ -75,6 +76,7 @@ class AgentOptions:
 
     Raises:
       InvalidAgentOptionsError: a limit is not positive.
+      JsonValueError: the provider options are not JSON.
       TypeError: a limit is not an integer.
     """
 
@@ -87,6 +89,8 @@ class AgentOptions:
     """How many calls of one response run at once; siblings never share this with a child."""
 
     def __post_init__(self) -> None:
+        if self.options:
+            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
         _assert_limit("max_steps", self.max_steps)
         _assert_limit("max_parallel_tool_calls", self.max_parallel_tool_calls)
 
@@ -234,7 +238,11 @@ Setup: TypeAlias = Callable[[Agent], Awaitable[None]]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """Everything an agent is created from."""
+    """Everything an agent is created from.
+
+    Raises:
+      InvalidAgentOptionsError: both a seed and a log to go on with are given.
+    """
 
     options: AgentOptions = AgentOptions()
     id: AgentId | None = None
@@ -245,8 +253,13 @@ class AgentSpec:
     seed: SessionPrefix | Sequence[SessionEvent] | None = None
     """What its log inherits."""
     session: Session | None = None
-    """A log to go on with, instead of a new one: how an agent is resumed."""
+    """A log to go on with, instead of a new one: how an agent is resumed. Its id and directory are
+    the agent's, unless *id* says otherwise; once created, the agent closes it in the end."""
     setup: Setup | None = None
     """Composes the agent while nobody can see it; raising undoes the whole creation."""
     header: RequestHeader | None = None
     """What its requests carry beside the messages, instead of a fresh assembly: a fork's."""
+
+    def __post_init__(self) -> None:
+        if self.session is not None and self.seed is not None:
+            raise InvalidAgentOptionsError("a log to go on with has its seed: pass one of the two")

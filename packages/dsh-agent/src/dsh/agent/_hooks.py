@@ -2,14 +2,25 @@
 
 *Notify* observes an event (its class is the hook point), *filter* wraps a value like an onion,
 *guard* denies or abstains, *stop* ends a turn. An agent's hooks see that agent only; its host's
-hooks see every agent.
+hooks see every agent. Layers are flat: a child agent's layer lies in its host's, never in its
+parent's (B-SCOPE-05).
+
+Whoever dispatches holds the listeners of that moment: registering or closing meanwhile counts from
+the next dispatch on.
+
+Next: ``_pipeline.py``, where every kind but *stop* is at work.
 """
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
+from types import UnionType
 from typing import Generic, Protocol, TypeVar, cast, final
 
-__all__ = ["Filter", "Guard", "Hooks", "Next", "Registration", "Stop"]
+from dsh.agent._errors import AgentError
+from dsh.agent._registration import InactiveScopeError, Registration
+
+__all__ = ["Filter", "Guard", "HookValueError", "Hooks", "Next", "Stop"]
 
 logger = logging.getLogger("dsh.agent")
 
@@ -17,6 +28,18 @@ E = TypeVar("E")
 V = TypeVar("V")
 C = TypeVar("C")
 S = TypeVar("S")
+
+
+class HookValueError(AgentError):
+    """A listener gave a value of a kind that its hook point does not take."""
+
+    code = "HOOK_VALUE"
+
+    def __init__(self, point: str, *, got: object, expected: str) -> None:
+        super().__init__(
+            f"a listener of {point!r} gave a {type(got).__name__}; it must give {expected}"
+        )
+        self.point = point
 
 
 class Next(Protocol[V]):
@@ -27,77 +50,115 @@ class Next(Protocol[V]):
 
 @final
 class Filter(Generic[V, C]):
-    """A point where listeners wrap a value: ``async (value, context, next) -> value``."""
+    """A point where listeners wrap a value: ``async (value, context, next) -> value``.
 
-    def __init__(self, name: str) -> None:
+    ``accepts`` is what ``isinstance`` holds every value against that a listener passes on or gives
+    back; without it anything goes.
+    """
+
+    __slots__ = ("accepts", "name")
+
+    def __init__(self, name: str, accepts: type[object] | UnionType | None = None) -> None:
         self.name = name
+        self.accepts = accepts
+
+    def __repr__(self) -> str:
+        return f"<Filter {self.name}>"
 
 
 @final
 class Guard(Generic[S]):
     """A point where listeners may deny: ``(subject) -> reason | None``; nothing undoes a denial."""
 
+    __slots__ = ("name",)
+
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def __repr__(self) -> str:
+        return f"<Guard {self.name}>"
 
 
 @final
 class Stop(Generic[S]):
     """A point where listeners may end a turn: ``(subject) -> bool``; nothing revives it."""
 
+    __slots__ = ("name",)
+
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __repr__(self) -> str:
+        return f"<Stop {self.name}>"
 
-@final
-class Registration:
-    """The undo of a registration: ``close()`` it, or hold it in a ``with``."""
 
-    __slots__ = ("_undo",)
+class _Entry:
+    """One registration; a fresh object, so that one function registered twice is two entries."""
 
-    def __init__(self, undo: Callable[[], None]) -> None:
-        self._undo: Callable[[], None] | None = undo
+    __slots__ = ("listener",)
 
-    def close(self) -> None:
-        """Take the registration back; closing again does nothing."""
-        undo, self._undo = self._undo, None
-        if undo is not None:
-            undo()
-
-    def __enter__(self) -> "Registration":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    def __init__(self, listener: object) -> None:
+        self.listener = listener
 
 
 @final
 class Hooks:
-    """The listeners of one layer; *outer* is the layer around it (an agent's host)."""
+    """The listeners of one layer; *outer* is the layer around it (an agent's host).
 
-    __slots__ = ("_listeners", "_outer")
+    The outer layer's listeners come first, so its filters are the outermost.
+    """
+
+    __slots__ = ("_closed", "_listeners", "_outer")
 
     def __init__(self, outer: "Hooks | None" = None) -> None:
         self._outer = outer
-        self._listeners: dict[object, list[object]] | None = None
+        self._closed = False
+        # Invariant: no value is empty; a tuple is replaced, never changed, so it is a snapshot.
+        self._listeners: dict[object, tuple[_Entry, ...]] | None = None
 
-    def _add(self, point: object, listener: object, *, prepend: bool) -> Registration:
+    def _add(self, point: object, listener: object, *, prepend: bool = False) -> Registration:
+        if self._closed:
+            raise InactiveScopeError(f"a listener of {_name(point)}")
+        if not callable(listener):
+            raise TypeError(f"a listener must be callable, not a {type(listener).__name__}")
         if self._listeners is None:
             self._listeners = {}
-        entry = [listener]  # a fresh object, so that one function registered twice is two entries
-        listeners = self._listeners.setdefault(point, [])
-        listeners.insert(0 if prepend else len(listeners), entry)
-        return Registration(lambda: listeners.remove(entry))
+        entry = _Entry(listener)
+        known = self._listeners.get(point, ())
+        self._listeners[point] = (entry, *known) if prepend else (*known, entry)
+        return Registration(partial(self._remove, point, entry))
 
-    def _at(self, point: object) -> list[object]:
-        found = self._outer._at(point) if self._outer is not None else []
-        own = self._listeners.get(point) if self._listeners is not None else None
-        return [*found, *(cast(list[object], entry)[0] for entry in own)] if own else found
+    def _remove(self, point: object, entry: _Entry) -> None:
+        if self._listeners is None:
+            return
+        left = tuple(e for e in self._listeners.get(point, ()) if e is not entry)
+        if left:
+            self._listeners[point] = left
+        else:
+            self._listeners.pop(point, None)
+            self._listeners = self._listeners or None
+
+    def _at(self, point: object) -> tuple[_Entry, ...]:
+        own = self._listeners.get(point, ()) if self._listeners is not None else ()
+        outer = self._outer._at(point) if self._outer is not None else ()
+        return (*outer, *own) if outer and own else outer or own
+
+    def close(self) -> None:
+        """End this layer: every listener of it is gone for good; closing again does nothing."""
+        self._closed = True
+        self._listeners = None
 
     def on(
         self, event: type[E], listener: Callable[[E], object], *, prepend: bool = False
     ) -> Registration:
-        """Observe events of this class; a listener that raises is logged and disturbs nobody."""
+        """Observe events of exactly this class.
+
+        A listener that raises is logged and disturbs nobody. It is a plain function: whoever must
+        await puts the event into a memory channel.
+
+        Raises:
+          InactiveScopeError: this layer was closed.
+        """
         return self._add(event, listener, prepend=prepend)
 
     def filter(
@@ -107,22 +168,40 @@ class Hooks:
         *,
         prepend: bool = False,
     ) -> Registration:
-        """Wrap the value of *point*; the first registered is the outermost."""
+        """Wrap the value of *point*; the first registered is the outermost of this layer.
+
+        *prepend* makes a listener the outermost instead.
+
+        Raises:
+          InactiveScopeError: this layer was closed.
+        """
         return self._add(point, listener, prepend=prepend)
 
     def guard(self, point: Guard[S], listener: Callable[[S], str | None]) -> Registration:
-        """Be asked at *point* whether there is a reason against it."""
-        return self._add(point, listener, prepend=False)
+        """Be asked at *point* whether there is a reason against it.
+
+        Raises:
+          InactiveScopeError: this layer was closed.
+        """
+        return self._add(point, listener)
 
     def stop(self, point: Stop[S], listener: Callable[[S], bool]) -> Registration:
-        """Be asked at *point* whether the turn is over."""
-        return self._add(point, listener, prepend=False)
+        """Be asked at *point* whether the turn is over.
+
+        Raises:
+          InactiveScopeError: this layer was closed.
+        """
+        return self._add(point, listener)
+
+    def hears(self, point: object) -> bool:
+        """Whether anybody listens at *point*: spares whoever dispatches to make the value."""
+        return bool(self._at(point))
 
     def dispatch(self, event: object) -> None:
-        """Tell everyone who observes the class of *event*."""
-        for listener in self._at(type(event)):
+        """Tell everyone who observes the class of *event*; what they raise is logged."""
+        for entry in self._at(type(event)):
             try:
-                cast(Callable[[object], object], listener)(event)
+                cast(Callable[[object], object], entry.listener)(event)
             except Exception:
                 logger.exception("a listener of %s raised", type(event).__name__)
 
@@ -131,30 +210,65 @@ class Hooks:
 
         For registrations that are undone when a listener objects (B-TOOL-07, B-SYS-12).
         """
-        for listener in self._at(type(event)):
-            cast(Callable[[object], object], listener)(event)
+        for entry in self._at(type(event)):
+            cast(Callable[[object], object], entry.listener)(event)
 
     async def run_filter(self, point: Filter[V, C], value: V, context: C) -> V:
-        """Send *value* through the onion of *point*."""
-        listeners = self._at(point)
-        if not listeners:
+        """Send *value* through the onion of *point*.
+
+        Raises:
+          HookValueError: a listener passed on or gave back what *point* does not accept.
+        """
+        entries = self._at(point)
+        if not entries:
             return value
 
-        async def layer(index: int, current: V) -> V:
-            if index == len(listeners):
+        async def through(index: int, current: V) -> V:
+            if index:
+                _check(point, current)
+            if index == len(entries):
                 return current
-            listener = cast(Callable[[V, C, Next[V]], Awaitable[V]], listeners[index])
-            return await listener(current, context, lambda inner: layer(index + 1, inner))
+            listener = cast(Callable[[V, C, Next[V]], Awaitable[V]], entries[index].listener)
+            changed = await listener(current, context, partial(through, index + 1))
+            _check(point, changed)
+            return changed
 
-        return await layer(0, value)
+        return await through(0, value)
 
     def denial(self, point: Guard[S], subject: S) -> str | None:
-        """The first reason against *subject*, or ``None``."""
-        for listener in self._at(point):
-            if (reason := cast(Callable[[S], str | None], listener)(subject)) is not None:
+        """The first reason against *subject*, or ``None``.
+
+        Raises:
+          HookValueError: a listener gave neither a reason nor ``None``.
+        """
+        for entry in self._at(point):
+            reason = cast(Callable[[S], object], entry.listener)(subject)
+            if isinstance(reason, str):
                 return reason
+            if reason is not None:
+                raise HookValueError(point.name, got=reason, expected="a reason or None")
         return None
 
     def stopped(self, point: Stop[S], subject: S) -> bool:
-        """Whether anyone says that it is over."""
-        return any(cast(Callable[[S], bool], listener)(subject) for listener in self._at(point))
+        """Whether anyone says that it is over.
+
+        Raises:
+          HookValueError: a listener gave no bool.
+        """
+        for entry in self._at(point):
+            over = cast(Callable[[S], object], entry.listener)(subject)
+            if not isinstance(over, bool):
+                raise HookValueError(point.name, got=over, expected="a bool")
+            if over:
+                return True
+        return False
+
+
+def _check(point: Filter[V, C], value: V) -> None:
+    if point.accepts is not None and not isinstance(value, point.accepts):
+        expected = getattr(point.accepts, "__name__", str(point.accepts))
+        raise HookValueError(point.name, got=value, expected=f"a {expected}")
+
+
+def _name(point: object) -> str:
+    return point.__name__ if isinstance(point, type) else repr(point)

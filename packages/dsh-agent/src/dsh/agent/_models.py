@@ -6,8 +6,8 @@ from typing import final
 import trio
 
 from dsh.agent._errors import AgentError
-from dsh.agent._hooks import Registration
 from dsh.agent._model import ChatModel, ChatRequest, ChatResponse, ModelError, OnDelta
+from dsh.agent._registration import Registration
 
 __all__ = ["DuplicateModelError", "ModelRegistry", "UnknownModelError"]
 
@@ -104,7 +104,12 @@ class ModelRegistry:
 
 
 def _succeeded(response: ChatResponse) -> ChatResponse:
-    """*response*, unless it reports a failure."""
+    """*response*, unless it reports a failure, or is none."""
+    if not isinstance(response, ChatResponse):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ModelError(
+            f"the model answered with a {type(response).__name__}, not a ChatResponse",
+            code="MALFORMED_RESPONSE",
+        )
     match response.finish_reason:
         case "error":
             message, code = "the model reported an error", "UNKNOWN"

@@ -141,19 +141,25 @@ class Continuation:
     reason: str | None = None
 
 
-PROMPT_SUBMIT: Final = Filter[PromptSubmission, Agent]("prompt-submit")
+PROMPT_SUBMIT: Final[Filter[PromptSubmission, Agent]] = Filter(
+    "prompt-submit", accepts=PromptSubmission
+)
 """Each message of a turn, before it is logged (B-AGT-24)."""
 
-PRE_STEP: Final = Filter[tuple[Message, ...], StepContext]("pre-step")
+PRE_STEP: Final[Filter[tuple[Message, ...], StepContext]] = Filter("pre-step", accepts=tuple)
 """Context to add before a step: messages to be logged, none to begin with."""
 
-MODEL_CALL: Final = Filter[ModelCallConfig, StepContext]("model-call")
+MODEL_CALL: Final[Filter[ModelCallConfig, StepContext]] = Filter(
+    "model-call", accepts=ModelCallConfig
+)
 """Model and options of a request, and nothing else of it (B-AGT-28)."""
 
-STEP_RESULT: Final = Filter[ChatResponse, StepContext]("step-result")
+STEP_RESULT: Final[Filter[ChatResponse, StepContext]] = Filter("step-result", accepts=ChatResponse)
 """A model's answer, before it is logged and its tool calls are made."""
 
-CONTINUATION: Final = Filter[Continuation, StepContext]("continuation")
+CONTINUATION: Final[Filter[Continuation, StepContext]] = Filter(
+    "continuation", accepts=Continuation
+)
 """Whether the turn goes on after a step; waiting steering keeps it going all the same."""
 
 TURN_STOP: Final = Stop[StepContext]("turn-stop")

@@ -14,10 +14,10 @@ import trio
 from dsh.agent._agent import Agent, AgentDisposedError, AgentSpec, Setup
 from dsh.agent._errors import AgentError
 from dsh.agent._handle import AgentHandle
-from dsh.agent._hooks import Registration
 from dsh.agent._ids import AgentId
 from dsh.agent._managed import AgentFactory, ManagedAgent
 from dsh.agent._points import AgentCreated, AgentDisposed
+from dsh.agent._registration import Registration
 
 __all__ = [
     "AgentCreationCancelledError",
@@ -199,6 +199,7 @@ class AgentRegistry:
         task = trio.lowlevel.current_task()
         published = False
         try:
+            self._assert_free(agent.id)
             async with agent:
                 task_status.started(handle)
                 if task.eventual_parent_nursery is not None:

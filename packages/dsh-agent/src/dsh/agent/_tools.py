@@ -1,116 +1,290 @@
-"""Where tools are registered and run: a host's layer, and a layer of each agent's own."""
+"""Where tools are registered and run: a host's layer, and a layer of each agent's own.
 
-import json
-from typing import TYPE_CHECKING, final
+Next: ``_pipeline.py``, what happens to a call.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, final
+from weakref import WeakValueDictionary
 
 from dsh.agent._errors import AgentError
-from dsh.agent._hooks import Registration
-from dsh.agent._messages import TextBlock, ToolCallBlock
+from dsh.agent._hooks import Hooks
+from dsh.agent._layer import DuplicateNameError, Layer
+from dsh.agent._messages import ToolCallBlock
 from dsh.agent._model import ToolSchema
-from dsh.agent._tool import Tool, ToolExecution, ToolFilter, ToolResult
+from dsh.agent._pipeline import run_call
+from dsh.agent._prompt import Section
+from dsh.agent._registration import InactiveScopeError, Registration
+from dsh.agent._restriction import (
+    UNRESTRICTED,
+    EmptyToolFilterError,
+    ToolFilter,
+    ToolRestriction,
+    UnknownToolError,
+)
+from dsh.agent._tool import Tool, ToolResult
 
 if TYPE_CHECKING:
     from dsh.agent._agent import Agent
 
-__all__ = ["DuplicateToolError", "ToolRegistry", "UnknownToolError"]
+__all__ = [
+    "UNLISTED_TOOLS",
+    "DuplicateToolError",
+    "ToolOrderError",
+    "ToolRegistry",
+    "ToolsChanged",
+    "guidance_name",
+]
+
+logger = logging.getLogger("dsh.agent")
+
+UNLISTED_TOOLS: Final = "<unlisted-tools>"
+"""Where an order of tools puts those that it does not name."""
 
 
-class DuplicateToolError(AgentError):
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsChanged:
+    """A tool was registered (a listener that raises undoes that) or is gone."""
+
+    name: str
+    registered: bool
+
+
+class DuplicateToolError(DuplicateNameError):
     """The layer already has a tool of that name; nothing changed."""
 
     code = "DUPLICATE_TOOL"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"a tool named {name!r} is already registered in this layer")
-        self.name = name
+    kind = "tool"
 
 
-class UnknownToolError(AgentError):
-    """A filter names a tool that the host does not have; nothing changed."""
+class ToolOrderError(AgentError):
+    """An order of tools that is none: the rest has no place, or a name has two."""
 
-    code = "UNKNOWN_TOOL"
+    code = "INVALID_TOOL_ORDER"
 
-    def __init__(self, name: str, *, known: tuple[str, ...]) -> None:
-        super().__init__(f"no tool named {name!r}; the host has: {', '.join(known) or 'none'}")
-        self.name, self.known = name, known
+
+@final
+class _View:
+    """The tools that agents with one restriction see; shared, as there may be 10,000 of them."""
+
+    __slots__ = ("__weakref__", "guidance", "schemas", "tools")
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
+        sections = (_guidance(tool) for tool in tools.values())
+        self.guidance = {each.name: each for each in sections if each is not None}
+        self.schemas: tuple[ToolSchema, ...] | None = None
+        """In the host's order; made when first asked for."""
+
+
+def _guidance(tool: Tool) -> Section | None:
+    if not tool.guidance:
+        return None
+    return Section(
+        name=guidance_name(tool.name),
+        text=tool.guidance,
+        order=tool.guidance_order,
+        owner_final=tool.owner_final,
+    )
+
+
+def guidance_name(tool_name: str) -> str:
+    """The section in which the guidance of a tool stands (B-SYS-05)."""
+    return f"tool:{tool_name}"
 
 
 @final
 class ToolRegistry:
-    """The tools of one layer; *host* is the layer below an agent's own."""
+    """The tools of one layer; *host* is the layer below an agent's own.
 
-    __slots__ = ("_filters", "_host", "_tools")
+    *hooks* is the layer's own: changes are announced there. A registry on its own needs neither.
+    """
 
-    def __init__(self, host: "ToolRegistry | None" = None) -> None:
+    __slots__ = ("_closed", "_filters", "_hooks", "_host", "_layer", "_order", "_seen", "_views")
+
+    def __init__(self, host: "ToolRegistry | None" = None, *, hooks: Hooks | None = None) -> None:
         self._host = host
-        self._tools: dict[str, Tool] = {}
-        self._filters: list[ToolFilter] = []
+        self._hooks: Hooks = hooks or Hooks(host._hooks if host is not None else None)
+        self._layer: Layer[Tool] = Layer(
+            DuplicateToolError,
+            host=host._layer if host is not None else None,
+            hooks=self._hooks,
+            changed=lambda name, registered: ToolsChanged(name=name, registered=registered),
+        )
+        self._closed = False
+        self._filters: tuple[ToolRestriction, ...] = ()
+        self._order: tuple[str, ...] | None = None
+        self._seen: tuple[int, _View] | None = None
+        self._views: WeakValueDictionary[ToolRestriction, _View] | None = None
 
     def register(self, tool: Tool) -> Registration:
         """Offer *tool*; an agent's own tool shadows the host's of the same name.
 
         Raises:
           DuplicateToolError: this layer has one of that name.
+          OwnerFinalError: the host's tool of that name may not be shadowed, or *tool* may not be
+            and an agent does already.
+          InactiveScopeError: the agent or host has ended.
         """
-        if tool.name in self._tools:
-            raise DuplicateToolError(tool.name)
-        self._tools[tool.name] = tool
+        if not isinstance(tool, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a tool must be a Tool, not a {type(tool).__name__}")
+        return self._layer.register(tool)
 
-        def undo() -> None:
-            del self._tools[tool.name]
-
-        return Registration(undo)
-
-    def restrict(self, filter: ToolFilter) -> Registration:
+    def restrict(self, filter: ToolFilter | ToolRestriction) -> Registration:
         """Narrow what this agent sees of its host's tools, in the prompt and at dispatch.
 
+        Restrictions intersect, and each is lifted by closing what this returns. An agent's own
+        tools are never hidden (B-TOOL-15). A filter is checked against the host's tools of this
+        moment; a restriction read off another agent is taken as it is.
+
         Raises:
-          UnknownToolError: a name is not one of the host's tools.
+          TypeError: this is a host's registry: only agents are restricted (B-TOOL-10).
+          EmptyToolFilterError: neither allow nor deny.
+          UnknownToolError: names of no host tool; it lists them all, with near ones.
+          InactiveScopeError: the agent has ended.
         """
-        known = tuple(self._host._tools) if self._host is not None else ()
-        for name in (*(filter.allow or ()), *(filter.deny or ())):
-            if name not in known:
-                raise UnknownToolError(name, known=known)
-        self._filters.append(filter)
-        return Registration(lambda: self._filters.remove(filter))
+        if self._host is None:
+            raise TypeError(
+                "a host's tools cannot be restricted; restrict an agent's (agent.tools)"
+            )
+        if self._closed:
+            raise InactiveScopeError("a tool restriction")
+        restriction = filter if isinstance(filter, ToolRestriction) else self._compiled(filter)
+        self._filters = (*self._filters, restriction)
+        self._seen = None
+        return Registration(partial(self._lift, restriction))
 
-    def _passes(self, name: str) -> bool:
-        return all(
-            (f.allow is None or name in f.allow) and (f.deny is None or name not in f.deny)
-            for f in self._filters
-        )
+    def _compiled(self, filter: ToolFilter) -> ToolRestriction:
+        if filter.allow is None and filter.deny is None:
+            raise EmptyToolFilterError
+        for names in (filter.allow, filter.deny):
+            if isinstance(names, str):
+                raise TypeError(f"a tool filter takes a tuple of names, not the string {names!r}")
+        known: Mapping[str, Tool] = self._host._layer.own if self._host is not None else {}
+        named = dict.fromkeys((*(filter.allow or ()), *(filter.deny or ())))
+        if unknown := [name for name in named if name not in known]:
+            raise UnknownToolError(unknown, known=known)
+        before = self.restriction()
+        if hidden := [name for name in filter.allow or () if not before.permits(name)]:
+            logger.warning("allowed, but still hidden by another restriction: %s", hidden)
+        return ToolRestriction.of(filter)
 
-    def visible(self) -> dict[str, Tool]:
-        """The tools this layer may call, by name."""
-        host = self._host.visible() if self._host is not None else {}
-        return {name: tool for name, tool in host.items() if self._passes(name)} | self._tools
+    def _lift(self, restriction: ToolRestriction) -> None:
+        self._filters = tuple(each for each in self._filters if each is not restriction)
+        self._seen = None
+
+    def restriction(self) -> ToolRestriction:
+        """What all restrictions of this agent come to: what its children inherit."""
+        effective = UNRESTRICTED
+        for each in self._filters:
+            effective = effective & each
+        return effective
+
+    def arrange(self, order: tuple[str, ...]) -> Registration:
+        """Offer the host's tools in this order, ``UNLISTED_TOOLS`` once for all others.
+
+        Without it they come by name. A listed name that is no tool fails the assembly.
+
+        Raises:
+          TypeError: this is an agent's registry: the order is the host's.
+          ToolOrderError: the marker is missing or repeated, or a name is; or there is an order.
+          InactiveScopeError: the host has ended.
+        """
+        if self._host is not None:
+            raise TypeError("the order of tools is the host's to decide (host.tools.arrange)")
+        if self._closed:
+            raise InactiveScopeError("an order of tools")
+        if self._order is not None:
+            raise ToolOrderError("there is an order of tools already; close it first")
+        if order.count(UNLISTED_TOOLS) != 1:
+            raise ToolOrderError(f"an order of tools names {UNLISTED_TOOLS!r} exactly once")
+        if len(set(order)) != len(order):
+            raise ToolOrderError("an order of tools names each tool at most once")
+        self._reorder(tuple(order))
+        return Registration(partial(self._reorder, None))
+
+    def _reorder(self, order: tuple[str, ...] | None) -> None:
+        self._order = order
+        self._layer.version += 1
+
+    def visible(self) -> Mapping[str, Tool]:
+        """The tools this layer may call, by name; not to be changed."""
+        return self._view().tools
 
     def schemas(self) -> tuple[ToolSchema, ...] | None:
-        """The visible tools as a model sees them, by name; ``None`` where there are none."""
-        visible = self.visible()
-        return (
-            tuple(
-                ToolSchema(name=tool.name, description=tool.description, parameters=tool.parameters)
-                for _, tool in sorted(visible.items())
-            )
-            or None
-        )
+        """The visible tools as a model sees them, in order; ``None`` where there are none.
+
+        Agents with equal restrictions and no tools of their own get the same tuple.
+
+        Raises:
+          UnknownToolError: the host's order names a tool that is nowhere.
+        """
+        view = self._view()
+        if view.schemas is None and view.tools:
+            view.schemas = tuple(view.tools[name].schema for name in self._in_order(view.tools))
+        return view.schemas
+
+    def guidance(self) -> Mapping[str, Section]:
+        """The guidance that travels with the visible tools, by section name; not to be changed."""
+        return self._view().guidance
+
+    def final_names(self) -> frozenset[str]:
+        """Names of all owner-final tools of this agent and its host, hidden ones included."""
+        return frozenset(name for name, tool in self._layer.merged().items() if tool.owner_final)
+
+    def _in_order(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+        order = (self._host or self)._order
+        if order is None:
+            return tuple(sorted(tools))
+        known = self._layer.merged()
+        if unknown := [name for name in order if name != UNLISTED_TOOLS and name not in known]:
+            raise UnknownToolError(unknown, known=known)
+        rest = sorted(set(tools).difference(order))
+        placed = [rest if name == UNLISTED_TOOLS else [name] for name in order]
+        return tuple(name for names in placed for name in names if name in tools)
+
+    def _view(self) -> _View:
+        host, own = self._host, self._layer.own
+        # Both versions only grow, and so does their sum.
+        version = self._layer.version + (host._layer.version if host is not None else 0)
+        if self._seen is not None and self._seen[0] == version:
+            return self._seen[1]
+        if host is None:
+            view, self._views = _View({**own}), None
+        else:
+            view = host._shared_view(self.restriction())
+            if own:
+                view = _View({**view.tools, **own})
+        self._seen = (version, view)
+        return view
+
+    def _shared_view(self, restriction: ToolRestriction) -> _View:
+        whole = self._view()  # forgets the views of before a change
+        if restriction == UNRESTRICTED:
+            return whole
+        if self._views is None:
+            self._views = WeakValueDictionary()
+        view = self._views.get(restriction)
+        if view is None:
+            view = _View({n: tool for n, tool in whole.tools.items() if restriction.permits(n)})
+            self._views[restriction] = view
+        return view
 
     async def execute(self, call: ToolCallBlock, *, agent: "Agent | None" = None) -> ToolResult:
-        """Run one call to its final result; what goes wrong in a tool is a result too."""
-        tool = self.visible().get(call.name)
-        if tool is None:
-            return _failure(f"there is no tool named {call.name!r}", "UNKNOWN_TOOL")
-        try:
-            arguments = json.loads(call.arguments or "{}")
-        except ValueError as exc:
-            return _failure(f"the arguments are not JSON: {exc}", "INVALID_ARGS")
-        execution = ToolExecution(call_id=call.id, name=call.name, arguments=arguments, agent=agent)
-        try:
-            return await tool.execute(execution)
-        except Exception as exc:  # noqa: BLE001 - a tool's failure is the model's to read (B-TOOL-28)
-            return _failure(str(exc) or type(exc).__name__, getattr(exc, "code", None))
+        """Run one call to its final result; what goes wrong in a tool is a result too.
 
+        Without an *agent* only the host's listeners take part (B-TOOL-35). Cancelling cancels the
+        tool's body, and returns when that has ended.
+        """
+        hooks = agent.hooks if agent is not None else (self._host or self)._hooks
+        return await run_call(call, self.visible().get(call.name), hooks=hooks, agent=agent)
 
-def _failure(text: str, code: str | None) -> ToolResult:
-    return ToolResult(content=(TextBlock(text=text),), is_error=True, code=code)
+    def close(self) -> None:
+        """End this layer: its tools, restrictions and order are gone for good."""
+        self._closed = True
+        self._filters, self._order, self._seen = (), None, None
+        self._layer.close()

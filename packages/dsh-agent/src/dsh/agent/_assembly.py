@@ -1,0 +1,115 @@
+"""What a request carries beside its messages: the system text and the tools, made anew each step.
+
+Sections and tools are drafted, listeners may change the draft, what is owner-final is put back as
+it was, and the rest is rendered.
+"""
+
+from dataclasses import dataclass
+from typing import Final, cast, final
+
+from dsh.agent._agent import Agent
+from dsh.agent._hooks import Filter, HookValueError
+from dsh.agent._model import ToolSchema
+from dsh.agent._prompt import Section
+from dsh.agent._restoration import restored
+from dsh.agent._template import fill_in
+from dsh.agent._tools import guidance_name
+
+__all__ = ["ASSEMBLY", "Assembly", "Draft", "PromptPart", "assemble"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """System text and tools of a request; ``None`` where there is nothing (B-LLM-09)."""
+
+    system: str | None
+    tools: tuple[ToolSchema, ...] | None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptPart:
+    """A section with its text made, at its place in a draft."""
+
+    name: str
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An assembly while listeners may change it: both in the order in which models read them."""
+
+    parts: tuple[PromptPart, ...]
+    tools: tuple[ToolSchema, ...]
+
+
+ASSEMBLY: Final[Filter[Draft, Agent]] = Filter("assembly", accepts=Draft)
+"""The one way to change what a model sees.
+
+Taking a tool out hides it from the model, and its guidance too; it does not forbid it:
+``agent.tools.restrict`` does both.
+"""
+
+
+async def assemble(agent: Agent) -> Assembly:
+    """The system text and tools of the next request of *agent*.
+
+    Raises:
+      PlaceholderError: a section names a variable without a value.
+      UnknownToolError: the host's order of tools names one that is nowhere.
+      HookValueError: a listener gave back something that is no draft.
+      Exception: whatever a section's function or a listener raised.
+    """
+    sections = _sections(agent)
+    parts = tuple(_made(section, agent) for section in sections)
+    tools = agent.tools.schemas()
+    if agent.hooks.hears(ASSEMBLY):
+        drafted = Draft(parts=parts, tools=tools or ())
+        changed = await agent.hooks.run_filter(ASSEMBLY, drafted, agent)
+        _check(changed.parts, PromptPart)
+        _check(changed.tools, ToolSchema)
+        final = _finalised(agent, drafted, changed)
+        parts, tools = final.parts, final.tools or None
+    return Assembly(system="\n\n".join(p.text for p in parts if p.text) or None, tools=tools)
+
+
+def _sections(agent: Agent) -> list[Section]:
+    """The sections in force in their order: equal orders in order of registration."""
+    by_name = {**agent.tools.guidance(), **agent.prompt.sections()}
+    return sorted(by_name.values(), key=lambda section: section.order)
+
+
+def _made(section: Section, agent: Agent) -> PromptPart:
+    text = section.text
+    if callable(text):
+        text = text(agent)
+    elif "{{" in text:
+        text = fill_in(text, lambda name: _value(name, agent), section=section.name)
+    return PromptPart(name=section.name, text=text)
+
+
+def _value(name: str, agent: Agent) -> str | None:
+    variable = agent.prompt.variables().get(name)
+    if variable is None:
+        return {"model": agent.options.model, "cwd": agent.cwd}.get(name)
+    return variable.value(agent) if callable(variable.value) else variable.value
+
+
+def _check(items: object, kind: type[object]) -> None:
+    is_tuple = isinstance(items, tuple)
+    for item in cast(tuple[object, ...], items) if is_tuple else (items,):
+        if not (is_tuple and isinstance(item, kind)):
+            raise HookValueError(ASSEMBLY.name, got=item, expected=f"a tuple of {kind.__name__}")
+
+
+def _finalised(agent: Agent, drafted: Draft, changed: Draft) -> Draft:
+    final_tools = agent.tools.final_names()
+    tools = restored(drafted.tools, changed.tools, final=final_tools)
+    offered = {tool.name for tool in tools}
+    orphaned = {guidance_name(name) for name in agent.tools.visible() if name not in offered}
+    final_parts = {name for name, each in agent.prompt.sections().items() if each.owner_final}
+    final_parts |= {guidance_name(name) for name in final_tools}
+    parts = restored(drafted.parts, changed.parts, final=final_parts)
+    return Draft(parts=tuple(p for p in parts if p.name not in orphaned), tools=tools)

@@ -1,0 +1,72 @@
+"""The final result of a tool call: checked whole before anyone sees it."""
+
+from typing import Final
+
+from dsh.agent._failure import failed
+from dsh.agent._messages import ImageBlock, ResultBlock, TextBlock
+from dsh.agent._tool import ToolResult
+
+__all__ = ["INVALID_RESULT", "final_result"]
+
+INVALID_RESULT: Final = "INVALID_RESULT"
+
+
+def final_result(result: object) -> ToolResult:
+    """*result* as it goes into the log, or an error result where it could not (B-TOOL-30).
+
+    Lone surrogates, which no UTF-8 text can carry, become U+FFFD (B229).
+    """
+    if type(result) is not ToolResult:
+        return _invalid(f"a {type(result).__name__} instead of a ToolResult")
+    content: object = result.content
+    if type(content) is not tuple:
+        return _invalid(f"content that is a {type(content).__name__} instead of a tuple of blocks")
+    if type(result.is_error) is not bool:
+        return _invalid(f"is_error that is a {type(result.is_error).__name__}")
+    for text in (result.code, result.context):
+        if not (text is None or type(text) is str):
+            return _invalid(f"a code or context that is a {type(text).__name__}")
+    for block in result.content:
+        if (problem := _problem(block)) is not None:
+            return _invalid(problem)
+    if all(map(_is_encodable, _texts(result))):
+        return result
+    return ToolResult(
+        content=tuple(map(_encodable_block, result.content)),
+        is_error=result.is_error,
+        code=result.code,
+        context=encodable(result.context) if result.context is not None else None,
+    )
+
+
+def _invalid(problem: str) -> ToolResult:
+    return failed(f"the tool answered with {problem}", code=INVALID_RESULT)
+
+
+def _problem(block: object) -> str | None:
+    if type(block) is TextBlock:
+        fields: tuple[object, ...] = (block.text,)
+    elif type(block) is ImageBlock:
+        fields = (block.media_type, block.data)
+    else:
+        return f"a {type(block).__name__} in its content, where TextBlock and ImageBlock may be"
+    wrong = next((each for each in fields if type(each) is not str), None)
+    return f"a block of {type(wrong).__name__} instead of text" if wrong is not None else None
+
+
+def _texts(result: ToolResult) -> tuple[str, ...]:
+    shown = (block.text if isinstance(block, TextBlock) else block.data for block in result.content)
+    return (*shown, result.context or "")
+
+
+def _is_encodable(text: str) -> bool:
+    return text.isascii() or encodable(text) == text
+
+
+def encodable(text: str) -> str:
+    """*text* with its surrogate pairs joined and its lone surrogates replaced."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _encodable_block(block: ResultBlock) -> ResultBlock:
+    return TextBlock(text=encodable(block.text)) if isinstance(block, TextBlock) else block
