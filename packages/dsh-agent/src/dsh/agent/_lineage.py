@@ -24,6 +24,20 @@ class SessionHeaderError(AgentError):
         self.field = field
 
 
+def _require_name(field: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"session header: {field} is a {type(value).__name__}, not a str")
+    if not value:
+        raise SessionHeaderError("is empty", field=field)
+
+
+def _require_count(field: str, value: object) -> None:
+    if type(value) is not int:
+        raise TypeError(f"session header: {field} is a {type(value).__name__}, not an int")
+    if value < 0:
+        raise SessionHeaderError(f"is {value}; it cannot be negative", field=field)
+
+
 def _now() -> int:
     return time.time_ns() // 1_000_000
 
@@ -48,17 +62,12 @@ class SessionHeader:
     """Milliseconds since the epoch."""
 
     def __post_init__(self) -> None:
-        for name in ("id", "cwd", "parent_session"):
-            value: object = getattr(self, name)
-            if not isinstance(value, str) and (name == "id" or value is not None):
-                raise TypeError(f"session header: {name} is a {type(value).__name__}, not a str")
-            if value == "":
-                raise SessionHeaderError("is empty", field=name)
-        for name in ("seed_length", "created_at"):
-            number: object = getattr(self, name)
-            if not isinstance(number, int) or isinstance(number, bool):
-                raise TypeError(f"session header: {name} is a {type(number).__name__}, not an int")
-            if number < 0:
-                raise SessionHeaderError(f"is {number}; it cannot be negative", field=name)
-        if self.cwd is not None and not os.path.isabs(self.cwd):
-            raise SessionHeaderError(f"is {self.cwd!r}, which is not absolute", field="cwd")
+        _require_name("id", self.id)
+        if self.parent_session is not None:
+            _require_name("parent_session", self.parent_session)
+        _require_count("seed_length", self.seed_length)
+        _require_count("created_at", self.created_at)
+        if self.cwd is not None:
+            _require_name("cwd", self.cwd)
+            if not os.path.isabs(self.cwd):
+                raise SessionHeaderError(f"is {self.cwd!r}, which is not absolute", field="cwd")

@@ -159,6 +159,15 @@ class Usage:
     reasoning_tokens: int = 0
 
     def __post_init__(self) -> None:
+        counts = (
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+        )
+        if set(map(type, counts)) == {int} and min(counts) >= 0:
+            return
         for name in self.__slots__:
             count: object = getattr(self, name)
             if type(count) is not int:
