@@ -17,24 +17,10 @@ from dsh.agent._agent import (
     SelfWaitError,
     Setup,
 )
-from dsh.agent._assembler import (
-    ResponseAssembler,
-)
-from dsh.agent._assembly import (
-    ASSEMBLY,
-    Assembly,
-    Draft,
-    PromptPart,
-    assemble,
-)
-from dsh.agent._check import (
-    SessionInvariantError,
-    check_log,
-    check_request,
-)
-from dsh.agent._closers import (
-    interrupted_turn_closers,
-)
+from dsh.agent._assembler import ResponseAssembler
+from dsh.agent._assembly import ASSEMBLY, Assembly, Draft, PromptPart, assemble
+from dsh.agent._check import SessionInvariantError, check_log, check_request
+from dsh.agent._closers import interrupted_turn_closers
 from dsh.agent._codec import (
     SESSION_FORMAT_VERSION,
     DecodedLog,
@@ -44,10 +30,7 @@ from dsh.agent._codec import (
     encode_event,
     encode_header,
 )
-from dsh.agent._errors import (
-    AgentError,
-    HarnessError,
-)
+from dsh.agent._errors import AgentError, HarnessError
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -67,38 +50,14 @@ from dsh.agent._events import (
     TurnTrigger,
     UserMessage,
 )
-from dsh.agent._handle import (
-    AgentHandle,
-)
-from dsh.agent._hooks import (
-    Filter,
-    Guard,
-    Hooks,
-    HookValueError,
-    Next,
-    Stop,
-)
-from dsh.agent._ids import (
-    AgentId,
-    SessionId,
-)
-from dsh.agent._json import (
-    JsonValueError,
-    freeze_json,
-    thaw_json,
-)
-from dsh.agent._layer import (
-    DuplicateNameError,
-    OwnerFinalError,
-)
-from dsh.agent._lineage import (
-    SessionHeader,
-    SessionHeaderError,
-)
-from dsh.agent._managed import (
-    AgentFactory,
-    ManagedAgent,
-)
+from dsh.agent._function_tool import tool
+from dsh.agent._handle import AgentHandle
+from dsh.agent._hooks import Filter, Guard, Hooks, HookValueError, Next, Stop
+from dsh.agent._ids import AgentId, SessionId
+from dsh.agent._json import JsonValueError, freeze_json, thaw_json
+from dsh.agent._layer import DuplicateNameError, OwnerFinalError
+from dsh.agent._lineage import SessionHeader, SessionHeaderError
+from dsh.agent._managed import AgentFactory, ManagedAgent
 from dsh.agent._messages import (
     ContentBlock,
     ContentError,
@@ -127,22 +86,9 @@ from dsh.agent._model import (
     ToolSchema,
     model_error_code,
 )
-from dsh.agent._model_factory import (
-    MODEL_GROUP,
-    AnyModelFactory,
-    ModelFactory,
-    discover_models,
-)
-from dsh.agent._models import (
-    DuplicateModelError,
-    ModelRegistry,
-    UnknownModelError,
-)
-from dsh.agent._plugins import (
-    Plugin,
-    PluginError,
-    discover,
-)
+from dsh.agent._model_factory import MODEL_GROUP, AnyModelFactory, ModelFactory, discover_models
+from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
+from dsh.agent._plugins import Plugin, PluginError, discover
 from dsh.agent._points import (
     CONTINUATION,
     MODEL_CALL,
@@ -187,10 +133,7 @@ from dsh.agent._prompt import (
     Section,
     Variable,
 )
-from dsh.agent._registration import (
-    InactiveScopeError,
-    Registration,
-)
+from dsh.agent._registration import InactiveScopeError, Registration
 from dsh.agent._registry import (
     AgentCreationCancelledError,
     AgentRegistry,
@@ -213,13 +156,9 @@ from dsh.agent._session import (
     Session,
     SessionPrefix,
 )
-from dsh.agent._sink import (
-    SessionSink,
-    SessionStore,
-)
-from dsh.agent._template import (
-    PlaceholderError,
-)
+from dsh.agent._sink import SessionSink, SessionStore
+from dsh.agent._template import PlaceholderError
+from dsh.agent._threads import THREAD_GRACE, ThreadLostError, run_in_thread
 from dsh.agent._tool import (
     InvalidToolError,
     Tool,
@@ -251,6 +190,7 @@ __all__ = [
     "PROMPT_SUBMIT",
     "SESSION_FORMAT_VERSION",
     "STEP_RESULT",
+    "THREAD_GRACE",
     "TOOL_BODY",
     "TOOL_GUARD",
     "TURN_STOP",
@@ -364,6 +304,7 @@ __all__ = [
     "TextDelta",
     "ThinkingBlock",
     "ThinkingDelta",
+    "ThreadLostError",
     "Tool",
     "ToolArgsError",
     "ToolBody",
@@ -405,5 +346,7 @@ __all__ = [
     "freeze_json",
     "interrupted_turn_closers",
     "model_error_code",
+    "run_in_thread",
     "thaw_json",
+    "tool",
 ]

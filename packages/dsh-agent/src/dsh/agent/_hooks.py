@@ -11,6 +11,7 @@ the next dispatch on.
 Next: ``_pipeline.py``, where every kind but *stop* is at work.
 """
 
+import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -128,6 +129,11 @@ class Hooks:
         self._listeners[point] = (entry, *known) if prepend else (*known, entry)
         return Registration(partial(self._remove, point, entry))
 
+    def _add_plain(self, point: object, listener: object, *, prepend: bool = False) -> Registration:
+        if inspect.iscoroutinefunction(listener):
+            raise TypeError(f"a listener of {_name(point)} must be a plain function, not async")
+        return self._add(point, listener, prepend=prepend)
+
     def _remove(self, point: object, entry: _Entry) -> None:
         if self._listeners is None:
             return
@@ -159,7 +165,7 @@ class Hooks:
         Raises:
           InactiveScopeError: this layer was closed.
         """
-        return self._add(event, listener, prepend=prepend)
+        return self._add_plain(event, listener, prepend=prepend)
 
     def filter(
         self,
@@ -183,7 +189,7 @@ class Hooks:
         Raises:
           InactiveScopeError: this layer was closed.
         """
-        return self._add(point, listener)
+        return self._add_plain(point, listener)
 
     def stop(self, point: Stop[S], listener: Callable[[S], bool]) -> Registration:
         """Be asked at *point* whether the turn is over.
@@ -191,7 +197,7 @@ class Hooks:
         Raises:
           InactiveScopeError: this layer was closed.
         """
-        return self._add(point, listener)
+        return self._add_plain(point, listener)
 
     def hears(self, point: object) -> bool:
         """Whether anybody listens at *point*: spares whoever dispatches to make the value."""

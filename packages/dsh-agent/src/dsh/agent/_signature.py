@@ -1,0 +1,132 @@
+"""A function's parameters as the parameters of a tool: their schema, and their validation.
+
+pydantic does both. Validation is its lax JSON mode: ``"5"`` is an integer where one is asked for
+and ``"false"`` a boolean, because a model that is refused may leave the argument out and get the
+default instead (B050); a string is never looked into for an object (B038). Unknown keys are
+ignored, defaults are the function's own (B-TOOL-32).
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast, final, get_type_hints
+
+from pydantic import ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, with_config
+from pydantic.json_schema import GenerateJsonSchema
+from typing_extensions import TypedDict
+
+from dsh.agent._tool import InvalidToolError, ToolArgsError, ToolExecution
+
+__all__ = ["Signature"]
+
+Arguments: TypeAlias = dict[str, Any]
+"""Keyword arguments of a function known only at run time."""
+
+_MOST_VIOLATIONS: Final = 20
+_LONGEST_QUOTE: Final = 200
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """How arguments get from a model to one function."""
+
+    schema: Mapping[str, object]
+    execution: str | None
+    """The parameter that takes the execution itself, which the model does not see."""
+    _adapter: TypeAdapter[Arguments]
+
+    @classmethod
+    def of(cls, function: Callable[..., object], *, name: str) -> "Signature":
+        """The signature of *function*, whose parameters are all annotated.
+
+        Raises:
+          InvalidToolError: a parameter cannot be passed by name, lacks an annotation, or has one
+            that pydantic has no JSON schema for.
+        """
+        try:
+            hints = get_type_hints(function, include_extras=True)
+        except NameError as exc:
+            raise InvalidToolError(name, f"has an unknown annotation: {exc}") from exc
+        fields: dict[str, object] = {}
+        execution: str | None = None
+        for parameter in inspect.signature(function).parameters.values():
+            hint = _annotation(parameter, hints, name)
+            if hint is ToolExecution:
+                execution = parameter.name
+            else:
+                fields[parameter.name] = _field(hint, parameter.default)
+        make = cast(Callable[[str, dict[str, object]], type[Arguments]], TypedDict)
+        shape = with_config(ConfigDict(extra="ignore"))(make(name, fields))
+        try:
+            adapter = TypeAdapter(shape)
+            schema = adapter.json_schema(schema_generator=_Untitled)
+        except PydanticUserError as exc:
+            raise InvalidToolError(name, f"has a parameter that is not JSON: {exc}") from exc
+        schema.pop("title", None)
+        return cls(schema=schema, execution=execution, _adapter=adapter)
+
+    def keywords(self, execution: ToolExecution) -> Arguments:
+        """The keyword arguments for one call.
+
+        Raises:
+          ToolArgsError: they do not fit; it lists what is wrong, and where.
+        """
+        try:
+            keywords = self._adapter.validate_json(execution.text)
+        except ValidationError as exc:
+            raise ToolArgsError(execution.name, _violations(exc)) from exc
+        if self.execution is not None:
+            keywords[self.execution] = execution
+        return keywords
+
+
+class _Untitled(GenerateJsonSchema):
+    """Schemas without the titles that pydantic makes of names: they only cost tokens."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+
+def _annotation(parameter: inspect.Parameter, hints: Mapping[str, object], name: str) -> object:
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        raise InvalidToolError(
+            name, f"has the parameter {parameter} that cannot be passed by its name"
+        )
+    if parameter.name not in hints:
+        raise InvalidToolError(name, f"needs an annotation of its parameter {parameter.name!r}")
+    return hints[parameter.name]
+
+
+def _field(hint: object, default: object) -> object:
+    if default is inspect.Parameter.empty:
+        return hint
+    if default is None or isinstance(default, bool | int | float | str):
+        shown = Field(json_schema_extra={"default": default})
+        return NotRequired[Annotated[hint, shown]]  # pyright: ignore[reportInvalidTypeForm]
+    return NotRequired[hint]
+
+
+def _violations(error: ValidationError) -> tuple[str, ...]:
+    details = error.errors(include_url=False, include_context=False)
+    listed = [
+        f"{_where(each['loc'])}: {each['msg']}{_got(each['type'], each['input'])}"
+        for each in details
+    ]
+    more = len(listed) - _MOST_VIOLATIONS
+    return (*listed[:_MOST_VIOLATIONS], *((f"and {more} more",) if more > 0 else ()))
+
+
+def _where(path: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, path)) or "arguments"
+
+
+def _got(problem: str, value: object) -> str:
+    is_scalar = value is None or isinstance(value, bool | int | float | str)
+    return f", not {_quoted(value)}" if is_scalar and problem != "missing" else ""
+
+
+def _quoted(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
