@@ -10,6 +10,8 @@ __all__ = ["INVALID_RESULT", "final_result"]
 
 INVALID_RESULT: Final = "INVALID_RESULT"
 
+_BLOCKS: Final = frozenset({TextBlock, ImageBlock})
+
 
 def final_result(result: object) -> ToolResult:
     """*result* as it goes into the log, or an error result where it could not (B-TOOL-30).
@@ -27,8 +29,8 @@ def final_result(result: object) -> ToolResult:
         if not (text is None or type(text) is str):
             return _invalid(f"a code or context that is a {type(text).__name__}")
     for block in result.content:
-        if (problem := _problem(block)) is not None:
-            return _invalid(problem)
+        if type(block) not in _BLOCKS:
+            return _invalid(f"a {type(block).__name__} where TextBlock and ImageBlock may be")
     if all(map(_is_encodable, _texts(result))):
         return result
     return ToolResult(
@@ -41,17 +43,6 @@ def final_result(result: object) -> ToolResult:
 
 def _invalid(problem: str) -> ToolResult:
     return failed(f"the tool answered with {problem}", code=INVALID_RESULT)
-
-
-def _problem(block: object) -> str | None:
-    if type(block) is TextBlock:
-        fields: tuple[object, ...] = (block.text,)
-    elif type(block) is ImageBlock:
-        fields = (block.media_type, block.data)
-    else:
-        return f"a {type(block).__name__} in its content, where TextBlock and ImageBlock may be"
-    wrong = next((each for each in fields if type(each) is not str), None)
-    return f"a block of {type(wrong).__name__} instead of text" if wrong is not None else None
 
 
 def _texts(result: ToolResult) -> tuple[str, ...]:
