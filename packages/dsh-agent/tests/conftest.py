@@ -39,3 +39,9 @@ class BareAgent:
 def host() -> BareHost:
     """A host with nothing registered."""
     return BareHost()
+
+
+@pytest.fixture(scope="session")
+def make_host() -> type[BareHost]:
+    """Hosts, for tests that need a fresh one for each of their examples."""
+    return BareHost
