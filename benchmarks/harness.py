@@ -60,7 +60,7 @@ class Stopwatch:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.seconds = time.process_time() - self._started
 
