@@ -1,5 +1,6 @@
 """Which schemas are accepted, and what a refusal says."""
 
+import pickle
 from collections import OrderedDict
 from datetime import date, datetime
 from types import MappingProxyType
@@ -50,6 +51,12 @@ def test_a_refusal_is_one_typed_error_with_a_stable_code_and_every_violation():
     assert len(caught.value.violations) == 2
     assert str(caught.value).startswith("unsupported output schema: schema: ")
     assert "; ".join(caught.value.violations) in str(caught.value)
+
+
+def test_a_refusal_survives_pickling():
+    copy = pickle.loads(pickle.dumps(OutputSchemaError(["schema: is wrong", "schema.x: too"])))
+    assert type(copy) is OutputSchemaError
+    assert copy.violations == ("schema: is wrong", "schema.x: too")
 
 
 def test_the_base_of_the_errors_is_never_raised_itself():
