@@ -167,6 +167,10 @@ def test_where_the_process_prints_fewer_digits_fewer_are_accepted(monkeypatch: p
     assert validate_structured_value(ANY_OBJECT, {"q": 10**4_000}) == []
 
 
+def test_an_object_whose_keys_are_all_odd_is_told_of_each():
+    assert len(validate_structured_value(ANY_OBJECT, {1: 1, 2: 2, "q": (1,)})) == 3
+
+
 def test_messages_are_bounded_however_long_keys_and_values_are():
     long = "k" * 1_000_000
     values: list[Any] = [{long: 1}, {"z": long}, {"x": {long: {long: long}}}, {"x": 10**4_000}]
@@ -182,6 +186,18 @@ def test_messages_are_bounded_however_long_keys_and_values_are():
         {"type": "object", "properties": {"x": enum}}, {"x": long + "!"}
     )
     assert len(violation) < 600
+
+
+def test_the_path_of_a_place_very_deep_down_is_cut_in_the_middle():
+    value: Any = float("nan")
+    for at in range(400):
+        value = {"key": value} if at % 2 else [value]
+    at_place, too_deep = validate_structured_value(ANY_OBJECT, value)
+    assert at_place.startswith("value.key[0].key[0]")
+    assert "…" in at_place
+    assert at_place.endswith(".key[0]: must be a finite number, not NaN")
+    assert len(at_place) < 1_100
+    assert too_deep.startswith("value: is nested 400 levels deep")
 
 
 def test_at_most_a_thousand_violations_are_listed():

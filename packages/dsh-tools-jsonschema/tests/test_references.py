@@ -147,6 +147,18 @@ def test_a_value_that_fits_the_type_of_several_branches_is_told_of_each():
     )
 
 
+def test_an_optional_of_an_optional_names_every_type():
+    union = {"anyOf": [{"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "null"}]}
+    assert validate_structured_value(schema_of(union), {"x": 1}) == []
+    assert validate_structured_value(schema_of(union), {"x": 1.5}) == [
+        "value.x: must be string or integer or null, got 1.5"
+    ]
+    dated = {"anyOf": [{"type": "string", "format": "date"}, {"type": "integer"}]}
+    nested = schema_of({"anyOf": [{"type": "null"}, dated]})
+    (violation,) = validate_structured_value(nested, {"x": "soon"})
+    assert violation.startswith("value.x: must be a date")
+
+
 def test_only_the_dialect_that_is_judged_may_be_declared():
     dialect = "https://json-schema.org/draft/2020-12/schema"
     assert_supported_output_schema({"$schema": dialect, "type": "object"})

@@ -253,6 +253,7 @@ def test_a_default_that_is_no_json_is_left_out_of_the_schema():
         (Finding, {"place": {"file": 1}}, ["value.place.file"]),
         (Finding, {"place": {}}, ["value.place.file"]),
         (Finding, {"place": {"file": "x"}, "union": []}, ["value.union"] * 3),
+        (Finding, {"place": {"file": "x"}, "union": {}}, ["value.union"] * 3),
         (Finding, {"place": {"file": "x"}, "many": [{"file": "x"}, {}]}, ["value.many[1].file"]),
         (Finding, {"place": {"file": "x"}, "odd key": 1}, ['value["odd key"]']),
         (Finding, {"place": {"file": "x"}, "named": {"a b": 1}}, ['value.named["a b"]']),

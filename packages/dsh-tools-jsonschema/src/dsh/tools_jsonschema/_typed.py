@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_TYPES: Final = 256
+_NOTHING: Final = object()
 
 
 @final
@@ -91,26 +92,35 @@ def _unwrapped(value: object) -> object:
 
 
 def _violations(error: ValidationError, value: object, above: tuple[Segment, ...]) -> list[str]:
-    return [
-        f"{path_text('value', [*above, *_place(problem['loc'], value)])}: {clipped(problem['msg'])}"
-        for problem in error.errors(include_url=False, include_context=False, include_input=False)
-    ]
+    texts: list[str] = []
+    for problem in error.errors(include_url=False, include_context=False, include_input=False):
+        place = [*above, *_place(problem["loc"], value)]
+        if problem["type"] == "missing":
+            place.append(problem["loc"][-1])
+        texts.append(f"{path_text('value', place)}: {clipped(problem['msg'])}")
+    return texts
 
 
 def _place(location: Sequence[Segment], value: object) -> list[Segment]:
-    """Return the part of pydantic's location that is a path; the rest names branches of unions."""
+    """Return the part of pydantic's location that leads into the value.
+
+    The rest names branches of unions and the like, or the key that is missing.
+    """
     place: list[Segment] = []
-    for step, segment in enumerate(location):
-        if is_object(value) and isinstance(segment, str):
-            if segment not in value and step + 1 < len(location):
-                break
-            value = value.get(segment)
-        elif is_array(value) and isinstance(segment, int) and segment < len(value):
-            value = value[segment]
-        else:
+    for segment in location:
+        value = _below(value, segment)
+        if value is _NOTHING:
             break
         place.append(segment)
     return place
+
+
+def _below(value: object, segment: Segment) -> object:
+    if is_object(value):
+        return value.get(segment, _NOTHING)
+    if is_array(value) and isinstance(segment, int) and segment < len(value):
+        return value[segment]
+    return _NOTHING
 
 
 def _shape(output_type: object) -> _Shape:
