@@ -1,0 +1,346 @@
+"""The conformance kit: the scripted provider passes, broken ones fail by the clause they break."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import trio
+
+from dsh.agent import AgentId, TextBlock
+from dsh.subagent import (
+    Publish,
+    ResolvedRequest,
+    SubagentDepthError,
+    SubagentResult,
+    SubagentStartCancelledError,
+)
+from dsh.subagent.testing import (
+    CLAUSES,
+    EVERYTHING,
+    Act,
+    Behaviour,
+    ContractError,
+    Drive,
+    ScriptedProvider,
+    check_provider,
+    hang,
+    linger,
+    reply,
+)
+
+Result = SubagentResult[Any]
+
+
+class ScriptedDrive(Drive):
+    """The scripted provider, its acts chosen by the kit's prompts."""
+
+    def __init__(self, act: Act | None = None) -> None:
+        self.script = act or self.behave
+        self.leaked = 0
+        self.begun = 0
+        self.provider = self.make()
+
+    def make(self) -> ScriptedProvider:
+        self.provider = ScriptedProvider(self.script)
+        return self.provider
+
+    def running(self) -> int:
+        return len(self.provider.running) + self.leaked
+
+    def worked(self) -> int:
+        return self.begun
+
+    async def behave(self, request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        if request.max_depth is not None and request.max_depth <= request.parent.depth:
+            raise SubagentDepthError(attempted_depth=1, max_depth=0)
+        acts = {
+            Behaviour.ANSWER: reply(structured={"answer": "done"}),
+            Behaviour.HANG: hang(),
+            Behaviour.LINGER: linger(0.01),
+            Behaviour.FAIL: reply("", stop_reason="error", detail="it failed"),
+        }
+        return await acts[Behaviour(request.text)](request, publish, child_id)
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+async def test_the_scripted_provider_keeps_every_clause(clause: str) -> None:
+    drive = ScriptedDrive()
+    await check_provider(drive.make, drive, clauses=[clause])
+
+
+async def test_the_kit_works_on_a_virtual_clock(autojump_clock: Any) -> None:
+    drive = ScriptedDrive()
+    await check_provider(drive.make, drive)
+
+
+# Broken backends. Each has the drive it leaks into, and otherwise behaves.
+
+Breaker = Callable[[ScriptedDrive], Act]
+BROKEN: dict[str, tuple[str, Breaker]] = {}
+
+
+def breaks(clause: str) -> Callable[[Breaker], Breaker]:
+    def enter(breaker: Breaker) -> Breaker:
+        BROKEN[breaker.__name__] = clause, breaker
+        return breaker
+
+    return enter
+
+
+def done(text: str = "done", stop_reason: str = "completed") -> Result:
+    return SubagentResult(stop_reason=stop_reason, output=(TextBlock(text=text),))
+
+
+@breaks("cancelled_while_starting")
+def starts_behind_a_shield(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        with trio.CancelScope(shield=True):
+            await trio.sleep_forever()
+        raise AssertionError
+
+    return act
+
+
+@breaks("cancelled_at_publication")
+def acts_although_publish_refused(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        with suppress(SubagentStartCancelledError):
+            publish(child_id)
+        drive.begun += 1
+        return done()
+
+    return act
+
+
+@breaks("cancelled_at_publication")
+def publishes_again_when_refused(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            publish(child_id)
+        except SubagentStartCancelledError:
+            publish(child_id)
+        return done()
+
+    return act
+
+
+@breaks("raises_before_publication")
+def leaves_its_child_when_the_start_fails(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        drive.leaked += 1
+        publish(child_id)
+        drive.leaked -= 1
+        return done()
+
+    return act
+
+
+@breaks("raises_before_publication")
+def takes_a_failed_publication_for_granted(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        with suppress(Exception):
+            publish(child_id)
+        return done()
+
+    return act
+
+
+@breaks("event_order")
+def acts_before_it_publishes(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        await trio.lowlevel.checkpoint()
+        drive.begun += 1
+        return await drive.behave(request, publish, child_id)
+
+    return act
+
+
+@breaks("answers")
+def says_nothing(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        return done("  ")
+
+    return act
+
+
+@breaks("answers")
+def leaves_its_child_running(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        drive.leaked += 1
+        return await drive.behave(request, publish, child_id)
+
+    return act
+
+
+@breaks("serves_again")
+def has_one_id_for_all(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        return await drive.behave(request, publish, AgentId("the-child"))
+
+    return act
+
+
+@breaks("serves_again")
+def serves_one_at_a_time(drive: ScriptedDrive) -> Act:
+    served: list[AgentId] = []
+
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        served.append(child_id)
+        if len(served) > 1:
+            return await hang()(request, publish, child_id)
+        return await drive.behave(request, publish, child_id)
+
+    return act
+
+
+@breaks("failure_is_a_value")
+def raises_for_a_failed_child(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        result = await drive.behave(request, publish, child_id)
+        if not result.completed:
+            raise OSError(result.detail)
+        return result
+
+    return act
+
+
+@breaks("failure_is_a_value")
+def passes_a_failure_off_as_success(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        await drive.behave(request, publish, child_id)
+        return done()
+
+    return act
+
+
+@breaks("cancelled_after_publication")
+def takes_a_cancellation_for_an_end(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            return await drive.behave(request, publish, child_id)
+        except BaseException:  # noqa: BLE001 - that is the fault
+            return done()
+
+    return act
+
+
+@breaks("deadline")
+def settles_in_finally(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        report = publish(child_id)
+        try:
+            await trio.sleep_forever()
+        finally:
+            report.settle(done("", "aborted"))
+        raise AssertionError
+
+    return act
+
+
+@breaks("raises_after_publication")
+def hides_the_cause(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            return await drive.behave(request, publish, child_id)
+        except Exception:  # noqa: BLE001 - that is the fault
+            raise OSError("something went wrong") from None
+
+    return act
+
+
+@breaks("group_after_publication")
+def keeps_the_first_of_a_group(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            return await drive.behave(request, publish, child_id)
+        except ExceptionGroup as exc:
+            raise exc.exceptions[0] from None
+
+    return act
+
+
+@breaks("interrupted")
+def swallows_an_interrupt(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            return await drive.behave(request, publish, child_id)
+        except KeyboardInterrupt:
+            return done("", "aborted")
+
+    return act
+
+
+@breaks("closes_to_quiescence")
+def never_finishes_cleaning_up(drive: ScriptedDrive) -> Act:
+    return linger(1e9)
+
+
+@breaks("closes_to_quiescence")
+def returns_while_its_child_still_cleans_up(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        drive.leaked += 1
+        await trio.sleep_forever()
+        raise AssertionError
+
+    return act
+
+
+@breaks("sibling_isolation")
+def ends_all_children_with_one(drive: ScriptedDrive) -> Act:
+    shared = trio.Event()
+
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        try:
+            await shared.wait()
+        finally:
+            shared.set()
+        return done("", "aborted")
+
+    return act
+
+
+@breaks("capability_truth")
+def ignores_the_depth_it_claims_to_keep(drive: ScriptedDrive) -> Act:
+    assert EVERYTHING.depth_limit
+    return reply(structured={"answer": "done"})
+
+
+@pytest.mark.parametrize(("name", "clause"), [(name, BROKEN[name][0]) for name in BROKEN])
+async def test_a_broken_provider_fails_by_the_clause_it_breaks(
+    name: str, clause: str, autojump_clock: Any
+) -> None:
+    drive = ScriptedDrive()
+    drive.script = BROKEN[name][1](drive)
+    with pytest.raises(ContractError, match=f"clause '{clause}': .*\n  the rule: ") as caught:
+        await check_provider(drive.make, drive, clauses=[clause])
+    assert caught.value.clause == clause
+
+
+def test_there_are_enough_broken_ones() -> None:
+    assert len(BROKEN) >= 12
+    assert {clause for clause, _ in BROKEN.values()} <= set(CLAUSES)
+
+
+async def test_a_hang_is_a_failure_by_name_that_says_who_waits_where(autojump_clock: Any) -> None:
+    drive = ScriptedDrive(linger(1e9))
+    with pytest.raises(ContractError, match=r"'closes_to_quiescence': it hangs; .* in act"):
+        await check_provider(drive.make, drive, clauses=["closes_to_quiescence"])
+
+
+async def test_a_hang_is_a_failure_on_a_real_clock_too() -> None:
+    drive = ScriptedDrive(linger(1e9))
+    with pytest.raises(ContractError, match=r"it hangs; not over after 0\.2 s"):
+        await check_provider(drive.make, drive, clauses=["closes_to_quiescence"], limit=0.2)
+
+
+async def test_the_kit_tries_the_clauses_one_by_one_and_names_the_first(
+    autojump_clock: Any,
+) -> None:
+    drive = ScriptedDrive()
+    drive.script = BROKEN["has_one_id_for_all"][1](drive)
+    with pytest.raises(ContractError, match="serves_again"):
+        await check_provider(drive.make, drive)
