@@ -1,25 +1,21 @@
 """What a clause of the contract works with: a backend between two observers, and a parent.
 
-Next: `_clauses_start.py`, the first of the clauses.
+Next: `_clauses_cancel.py`, the first of the clauses.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any, NoReturn, TypeVar, final
+from typing import Any, NoReturn, TypeVar, cast, final
 
 import trio
 
-from dsh.subagent._errors import SubagentStartCancelledError
 from dsh.subagent._events import RunEnded, RunStarted
-from dsh.subagent._parent import DelegatingParent
-from dsh.subagent._provider import Publish, RunReporter, SubagentProvider
+from dsh.subagent._provider import SubagentProvider
 from dsh.subagent._request import SubagentStartRequest
-from dsh.subagent._resolved import ResolvedRequest
-from dsh.subagent._result import SubagentResult
 from dsh.subagent._run import SubagentRun
 from dsh.subagent._service import SubagentService
 from dsh.subagent.testing._drive import Behaviour, Drive
+from dsh.subagent.testing._probe import Listening, Probe
 
-__all__ = ["Bench", "BreachError", "InjectedError", "Listening", "Probe"]
+__all__ = ["Bench", "BreachError", "InjectedError", "mentions"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -30,85 +26,6 @@ class BreachError(AssertionError):
 
 class InjectedError(Exception):
     """What the kit raises inside a backend, to see what becomes of it."""
-
-
-@final
-class Probe:
-    """Stands between the seam and the backend: counts, and strikes at publication."""
-
-    def __init__(self, inner: SubagentProvider) -> None:
-        self.inner = inner
-        self.name = inner.name
-        self.capabilities = inner.capabilities
-        self.inherits_parent_context = inner.inherits_parent_context
-        self.served = self.serving = self.refused = self.tried_again = 0
-        self.on_serve: Callable[[ResolvedRequest], None] | None = None
-        self.before_publish: Callable[[], None] | None = None
-        self.after_publish: Callable[[], None] | None = None
-        self.beside: Callable[[], Awaitable[None]] | None = None
-
-    async def serve(self, request: ResolvedRequest, *, publish: Publish) -> SubagentResult[Any]:
-        """Serve by the backend under test."""
-
-        def probed(child_id: Any, /) -> RunReporter:
-            if refusals := self.refused - refused:
-                self.tried_again += refusals
-            _call(self.before_publish)
-            try:
-                report = publish(child_id)
-            except SubagentStartCancelledError:
-                self.refused += 1
-                raise
-            _call(self.after_publish)
-            return report
-
-        refused = self.refused
-        self.served += 1
-        self.serving += 1
-        try:
-            if self.on_serve is not None:
-                self.on_serve(request)
-            if self.beside is None:
-                return await self.inner.serve(request, publish=probed)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self.beside)
-                return await self.inner.serve(request, publish=probed)
-        finally:
-            self.serving -= 1
-
-
-def _call(hook: Callable[[], None] | None) -> None:
-    if hook is not None:
-        hook()
-
-
-@final
-class Listening:
-    """A parent that is overheard; everything else is the real one's."""
-
-    def __init__(self, parent: DelegatingParent) -> None:
-        self._parent = parent
-        self.events: list[object] = []
-        self.adopted = 0
-
-    def dispatch(self, event: object) -> None:
-        """Write down, pass on."""
-        self.events.append(event)
-        self._parent.dispatch(event)
-
-    def adopt(self, cancel_scope: trio.CancelScope) -> Callable[[], None]:
-        """Count, pass on."""
-        undo = self._parent.adopt(cancel_scope)
-        self.adopted += 1
-
-        def release() -> None:
-            self.adopted -= 1
-            undo()
-
-        return release
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._parent, name)
 
 
 @final
@@ -216,3 +133,12 @@ class Bench:
     def breach(self, what: str) -> NoReturn:
         """Fail the clause."""
         raise BreachError(what)
+
+
+def mentions(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Whether *error* is of that kind, holds one, or comes from one."""
+    if error is None or isinstance(error, kind):
+        return error is not None
+    group = cast("BaseExceptionGroup[BaseException]", error)
+    members = group.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return any(mentions(each, kind) for each in (*members, error.__cause__))

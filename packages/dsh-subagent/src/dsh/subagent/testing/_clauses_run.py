@@ -11,8 +11,7 @@ import trio
 from dsh.subagent._errors import SubagentRunError
 from dsh.subagent._events import RunEnded, RunStarted
 from dsh.subagent._run import SubagentRun
-from dsh.subagent.testing._bench import Bench, InjectedError
-from dsh.subagent.testing._clauses_start import mentions
+from dsh.subagent.testing._bench import Bench, InjectedError, mentions
 from dsh.subagent.testing._drive import Behaviour
 
 __all__ = ["RUN_CLAUSES"]

@@ -12,6 +12,7 @@ from dsh.subagent._ending import unwrapped
 from dsh.subagent._errors import described
 from dsh.subagent._provider import SubagentProvider
 from dsh.subagent.testing._bench import Bench, BreachError
+from dsh.subagent.testing._clauses_cancel import CANCEL_CLAUSES
 from dsh.subagent.testing._clauses_close import CLOSE_CLAUSES
 from dsh.subagent.testing._clauses_run import RUN_CLAUSES
 from dsh.subagent.testing._clauses_start import START_CLAUSES
@@ -25,7 +26,8 @@ ProviderSource: TypeAlias = Callable[
 """Makes a fresh backend, or a context manager that holds one with whatever it lives in."""
 
 _CLAUSES: Final[dict[str, Callable[[Bench], Awaitable[None]]]] = {
-    clause.__name__: clause for clause in (*START_CLAUSES, *RUN_CLAUSES, *CLOSE_CLAUSES)
+    clause.__name__: clause
+    for clause in (*CANCEL_CLAUSES, *START_CLAUSES, *RUN_CLAUSES, *CLOSE_CLAUSES)
 }
 
 CLAUSES: Final = tuple(_CLAUSES)
