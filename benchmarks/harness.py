@@ -9,7 +9,6 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeAlias, final
 
 __all__ = ["Benchmark", "Case", "Figure", "Measured", "Stopwatch", "interleaved", "tracked_objects"]
@@ -56,12 +55,7 @@ class Stopwatch:
         self._started = time.process_time()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.seconds = time.process_time() - self._started
 
     def per(self, operations: int) -> float:

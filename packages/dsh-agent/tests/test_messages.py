@@ -3,14 +3,25 @@ from collections.abc import Callable
 import pytest
 
 from dsh.agent import (
+    AssistantMessage,
+    ChatResponse,
     ContentError,
+    CustomEvent,
     ImageBlock,
     Message,
+    PartialMessage,
+    RequestHeader,
+    StepStarted,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
+    ToolCalled,
     ToolResultBlock,
+    ToolSchema,
+    TurnEnded,
+    TurnStarted,
     Usage,
+    UserMessage,
 )
 
 
@@ -66,3 +77,37 @@ def test_usage_adds_up_count_by_count() -> None:
         cache_write_tokens=4,
         reasoning_tokens=5,
     )
+
+
+@pytest.mark.guarantee("B-SES-02")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: TurnStarted(turn=True), "TurnStarted.turn is a bool, not an int"),
+        (lambda: TurnStarted(turn=1, trigger="x"), "TurnStarted.trigger is 'x', no TurnTrigger"),  # type: ignore[arg-type]
+        (lambda: TurnEnded(turn=1, reason="error", code=404), "TurnEnded.code is a int, not a str"),  # type: ignore[arg-type]
+        (lambda: StepStarted(turn=1, step=1.0), "StepStarted.step is a float"),  # type: ignore[arg-type]
+        (lambda: UserMessage(message="hi"), "UserMessage.message is a str, not a Message"),  # type: ignore[arg-type]
+        (lambda: PartialMessage(text=None), "PartialMessage.text is a NoneType"),  # type: ignore[arg-type]
+        (lambda: ToolCalled(call=None), "ToolCalled.call is a NoneType, not a ToolCallBlock"),  # type: ignore[arg-type]
+        (lambda: RequestHeader(model="m", options=[]), "RequestHeader.options is a list"),  # type: ignore[arg-type]
+        (lambda: CustomEvent(kind=1, data=None), "CustomEvent.kind is a int"),  # type: ignore[arg-type]
+        (
+            lambda: AssistantMessage(
+                message=Message(role="assistant", content=()),
+                finish_reason="length",  # type: ignore[arg-type]
+                usage=Usage(),
+            ),
+            "AssistantMessage.finish_reason is 'length', no FinishReason",
+        ),
+        (lambda: ChatResponse(content=(), finish_reason="eos"), "finish_reason is 'eos'; known: "),  # type: ignore[arg-type]
+        (lambda: ToolSchema(name="t", description="", parameters=()), "parameters is a tuple"),  # type: ignore[arg-type]
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_a_log_could_not_read_back_is_refused_where_it_is_made(
+    make: Callable[[], object], message: str
+) -> None:
+    """An event holds nothing but what its fields declare, so every log can be read back."""
+    with pytest.raises(TypeError, match=message):
+        make()

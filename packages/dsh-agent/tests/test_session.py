@@ -233,9 +233,12 @@ def test_the_last_request_header_is_whole_and_canonical() -> None:
     [
         (lambda: SessionHeader(id=SessionId("")), "id is empty"),
         (lambda: SessionHeader(id=SessionId("a"), cwd="src"), "cwd is 'src', which is not abs"),
-        (lambda: SessionHeader(id=SessionId("a"), seed_length=-1), "seed_length is -1"),
-        (lambda: SessionHeader(id=SessionId("a"), created_at=-1), "created_at is -1"),
-        (lambda: SessionHeader(id=SessionId("a"), parent_session=SessionId("")), "is empty"),
+        (lambda: SessionHeader(id=SessionId("a"), seed_length=-1), "seed_length is negative"),
+        (lambda: SessionHeader(id=SessionId("a"), created_at=-1), "created_at is negative"),
+        (
+            lambda: SessionHeader(id=SessionId("a"), parent_session=SessionId("")),
+            "parent_session is empty",
+        ),
     ],
 )
 def test_a_header_with_an_impossible_value_names_its_field(
@@ -248,9 +251,9 @@ def test_a_header_with_an_impossible_value_names_its_field(
 
 @pytest.mark.parametrize("value", [None, 3, True])
 def test_a_header_field_of_the_wrong_type_is_a_type_error(value: object) -> None:
-    with pytest.raises(TypeError, match="session header: id is a"):
+    with pytest.raises(TypeError, match=r"SessionHeader\.id is a"):
         SessionHeader(id=value)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="session header: seed_length is a"):
+    with pytest.raises(TypeError, match=r"SessionHeader\.seed_length is a"):
         SessionHeader(id=SessionId("a"), seed_length=1.0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

@@ -11,9 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
+from dsh.agent._fields import (
+    require,
+    require_count,
+    require_mapping,
+    require_text,
+    require_text_or_none,
+)
 from dsh.agent._json import freeze_json
 from dsh.agent._messages import Message, ToolCallBlock, ToolResultBlock, Usage
-from dsh.agent._model import FinishReason, ToolSchema
+from dsh.agent._model import FINISH_REASONS, FinishReason, ToolSchema
 
 __all__ = [
     "EVENT_TYPES",
@@ -42,6 +49,7 @@ StopReason: TypeAlias = str
 ``disposed``, ``rejected`` and ``interrupted``. A reader treats one it does not know as failure."""
 
 TurnTrigger: TypeAlias = Literal["message", "injection"]
+_TRIGGERS: Final[frozenset[str]] = frozenset(get_args(TurnTrigger))
 
 
 def _now() -> int:
@@ -50,6 +58,12 @@ def _now() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
+    """What all events have. Each checks its own fields, so that every log can be read back.
+
+    Raises:
+      TypeError: a field holds something else than it says.
+    """
+
     time: int = field(default_factory=_now)
 
 
@@ -60,6 +74,11 @@ class TurnStarted(_Event):
 
     turn: int
     trigger: TurnTrigger = "message"
+
+    def __post_init__(self) -> None:
+        require_count(self, "turn", self.turn)
+        if self.trigger not in _TRIGGERS:
+            raise TypeError(f"TurnStarted.trigger is {self.trigger!r}, no TurnTrigger")
 
 
 @final
@@ -72,6 +91,12 @@ class TurnEnded(_Event):
     detail: str | None = None
     code: str | None = None
 
+    def __post_init__(self) -> None:
+        require_count(self, "turn", self.turn)
+        require_text(self, "reason", self.reason)
+        require_text_or_none(self, "detail", self.detail)
+        require_text_or_none(self, "code", self.code)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +105,10 @@ class StepStarted(_Event):
 
     turn: int
     step: int
+
+    def __post_init__(self) -> None:
+        require_count(self, "turn", self.turn)
+        require_count(self, "step", self.step)
 
 
 @final
@@ -90,6 +119,10 @@ class StepEnded(_Event):
     turn: int
     step: int
 
+    def __post_init__(self) -> None:
+        require_count(self, "turn", self.turn)
+        require_count(self, "step", self.step)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +130,9 @@ class UserMessage(_Event):
     """A prompt that was let through."""
 
     message: Message
+
+    def __post_init__(self) -> None:
+        require(self, "message", self.message, Message)
 
 
 @final
@@ -107,6 +143,10 @@ class PromptBlocked(_Event):
     message: Message
     reason: str
 
+    def __post_init__(self) -> None:
+        require(self, "message", self.message, Message)
+        require_text(self, "reason", self.reason)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +155,9 @@ class ContextMessage(_Event):
 
     message: Message
 
+    def __post_init__(self) -> None:
+        require(self, "message", self.message, Message)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +165,9 @@ class SteeringMessage(_Event):
     """A message delivered at a step boundary of the running turn."""
 
     message: Message
+
+    def __post_init__(self) -> None:
+        require(self, "message", self.message, Message)
 
 
 @final
@@ -141,6 +187,8 @@ class RequestHeader(_Event):
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
+        require_text(self, "model", self.model)
+        require_mapping(self, "options", self.options)
         if not self.system:
             object.__setattr__(self, "system", None)
         if not self.tools:
@@ -165,6 +213,13 @@ class AssistantMessage(_Event):
     finish_reason: FinishReason
     usage: Usage
 
+    def __post_init__(self) -> None:
+        require(self, "message", self.message, Message)
+        if self.finish_reason not in FINISH_REASONS:
+            reason = self.finish_reason
+            raise TypeError(f"AssistantMessage.finish_reason is {reason!r}, no FinishReason")
+        require(self, "usage", self.usage, Usage)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +227,9 @@ class PartialMessage(_Event):
     """The visible text of an answer that was cut off; no model sees it again."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        require_text(self, "text", self.text)
 
 
 @final
@@ -181,6 +239,9 @@ class ToolCalled(_Event):
 
     call: ToolCallBlock
 
+    def __post_init__(self) -> None:
+        require(self, "call", self.call, ToolCallBlock)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +250,10 @@ class ToolResulted(_Event):
 
     result: ToolResultBlock
     code: str | None = None
+
+    def __post_init__(self) -> None:
+        require(self, "result", self.result, ToolResultBlock)
+        require_text_or_none(self, "code", self.code)
 
 
 @final
@@ -204,6 +269,7 @@ class CustomEvent(_Event):
     data: object
 
     def __post_init__(self) -> None:
+        require_text(self, "kind", self.kind)
         object.__setattr__(self, "data", freeze_json(self.data, at="data"))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from dsh.agent._errors import AgentError
+from dsh.agent._fields import require_count, require_text, require_text_or_none
 from dsh.agent._ids import SessionId
 
 __all__ = ["SessionHeader", "SessionHeaderError"]
@@ -22,20 +23,6 @@ class SessionHeaderError(AgentError):
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(f"session header: {field} {message}")
         self.field = field
-
-
-def _require_name(field: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"session header: {field} is a {type(value).__name__}, not a str")
-    if not value:
-        raise SessionHeaderError("is empty", field=field)
-
-
-def _require_count(field: str, value: object) -> None:
-    if type(value) is not int:
-        raise TypeError(f"session header: {field} is a {type(value).__name__}, not an int")
-    if value < 0:
-        raise SessionHeaderError(f"is {value}; it cannot be negative", field=field)
 
 
 def _now() -> int:
@@ -62,12 +49,15 @@ class SessionHeader:
     """Milliseconds since the epoch."""
 
     def __post_init__(self) -> None:
-        _require_name("id", self.id)
-        if self.parent_session is not None:
-            _require_name("parent_session", self.parent_session)
-        _require_count("seed_length", self.seed_length)
-        _require_count("created_at", self.created_at)
-        if self.cwd is not None:
-            _require_name("cwd", self.cwd)
-            if not os.path.isabs(self.cwd):
-                raise SessionHeaderError(f"is {self.cwd!r}, which is not absolute", field="cwd")
+        require_text(self, "id", self.id)
+        require_text_or_none(self, "cwd", self.cwd)
+        require_text_or_none(self, "parent_session", self.parent_session)
+        require_count(self, "seed_length", self.seed_length)
+        require_count(self, "created_at", self.created_at)
+        if not self.id or self.parent_session == "":
+            raise SessionHeaderError("is empty", field="parent_session" if self.id else "id")
+        if self.seed_length < 0 or self.created_at < 0:
+            field = "created_at" if self.created_at < 0 else "seed_length"
+            raise SessionHeaderError("is negative", field=field)
+        if self.cwd is not None and not os.path.isabs(self.cwd):
+            raise SessionHeaderError(f"is {self.cwd!r}, which is not absolute", field="cwd")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, final, get_args
 
 from dsh.agent._errors import AgentError
+from dsh.agent._fields import require_count, require_text, require_text_or_none
 
 __all__ = [
     "ContentBlock",
@@ -29,11 +30,6 @@ class ContentError(AgentError):
     code = "INVALID_CONTENT"
 
 
-def _require_text(owner: object, field: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{type(owner).__name__}.{field} is a {type(value).__name__}, not a str")
-
-
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
@@ -42,7 +38,7 @@ class TextBlock:
     text: str
 
     def __post_init__(self) -> None:
-        _require_text(self, "text", self.text)
+        require_text(self, "text", self.text)
 
 
 @final
@@ -55,9 +51,8 @@ class ThinkingBlock:
     """The provider's proof that the text is its own; opaque to everyone else."""
 
     def __post_init__(self) -> None:
-        _require_text(self, "text", self.text)
-        if self.signature is not None:
-            _require_text(self, "signature", self.signature)
+        require_text(self, "text", self.text)
+        require_text_or_none(self, "signature", self.signature)
 
 
 @final
@@ -69,8 +64,8 @@ class ImageBlock:
     data: str
 
     def __post_init__(self) -> None:
-        _require_text(self, "media_type", self.media_type)
-        _require_text(self, "data", self.data)
+        require_text(self, "media_type", self.media_type)
+        require_text(self, "data", self.data)
 
 
 @final
@@ -83,9 +78,9 @@ class ToolCallBlock:
     arguments: str
 
     def __post_init__(self) -> None:
-        _require_text(self, "id", self.id)
-        _require_text(self, "name", self.name)
-        _require_text(self, "arguments", self.arguments)
+        require_text(self, "id", self.id)
+        require_text(self, "name", self.name)
+        require_text(self, "arguments", self.arguments)
 
 
 ResultBlock: TypeAlias = TextBlock | ImageBlock
@@ -102,7 +97,7 @@ class ToolResultBlock:
     is_error: bool = False
 
     def __post_init__(self) -> None:
-        _require_text(self, "call_id", self.call_id)
+        require_text(self, "call_id", self.call_id)
         _require_blocks(self, self.content, _RESULT_BLOCKS)
 
 
@@ -139,7 +134,7 @@ class Message:
         if self.role not in ("user", "assistant"):
             raise ContentError(f"Message.role is {self.role!r}, not 'user' or 'assistant'")
         _require_blocks(self, self.content, _BLOCKS)
-        _require_text(self, "source", self.source)
+        require_text(self, "source", self.source)
 
 
 @final
@@ -170,9 +165,8 @@ class Usage:
             return
         for name in self.__slots__:
             count: object = getattr(self, name)
-            if type(count) is not int:
-                raise TypeError(f"Usage.{name} is a {type(count).__name__}, not an int")
-            if count < 0:
+            require_count(self, name, count)
+            if cast(int, count) < 0:
                 raise ContentError(f"Usage.{name} is {count}; a count cannot be negative")
 
     def __add__(self, other: "Usage") -> "Usage":

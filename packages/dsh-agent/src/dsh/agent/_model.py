@@ -5,15 +5,17 @@ Next: ``_models.py``, where models are registered under the names agents ask for
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias, final
+from typing import Final, Literal, Protocol, TypeAlias, final, get_args
 
 from dsh.agent._chain import Chain
 from dsh.agent._errors import AgentError
+from dsh.agent._fields import require, require_mapping, require_text
 from dsh.agent._ids import SessionId
 from dsh.agent._json import freeze_json
 from dsh.agent._messages import ContentBlock, Message, Usage
 
 __all__ = [
+    "FINISH_REASONS",
     "MODEL_ERROR_CODES",
     "ChatModel",
     "ChatRequest",
@@ -31,6 +33,9 @@ __all__ = [
 
 FinishReason: TypeAlias = Literal["stop", "tool_calls", "max_tokens", "refusal", "aborted", "error"]
 """Why a model stopped writing."""
+
+FINISH_REASONS: Final[frozenset[str]] = frozenset(get_args(FinishReason))
+"""The values of ``FinishReason``."""
 
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]
 
@@ -50,6 +55,9 @@ class ToolSchema:
     """
 
     def __post_init__(self) -> None:
+        require_text(self, "name", self.name)
+        require_text(self, "description", self.description)
+        require_mapping(self, "parameters", self.parameters)
         object.__setattr__(self, "parameters", freeze_json(self.parameters, at="parameters"))
 
 
@@ -81,13 +89,23 @@ class ChatRequest:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """What came back. ``detail`` and ``code`` explain ``error`` and ``aborted``."""
+    """What came back. ``detail`` and ``code`` explain ``error`` and ``aborted``.
+
+    Raises:
+      TypeError: the content is no tuple, or the finish reason none of ``FinishReason``.
+    """
 
     content: tuple[ContentBlock, ...]
     finish_reason: FinishReason = "stop"
     usage: Usage = Usage()
     detail: str | None = None
     code: str | None = None
+
+    def __post_init__(self) -> None:
+        require(self, "content", self.content, tuple)
+        if self.finish_reason not in FINISH_REASONS:
+            known = ", ".join(sorted(FINISH_REASONS))
+            raise TypeError(f"ChatResponse.finish_reason is {self.finish_reason!r}; known: {known}")
 
 
 @final
