@@ -203,7 +203,9 @@ class AgentRegistry:
             async with agent:
                 task_status.started(handle)
                 if task.eventual_parent_nursery is not None:
-                    return  # the caller of create was cancelled: nobody will hold the handle
+                    # The caller of create was cancelled: nobody will hold the handle, and trio
+                    # would return it all the same if this task did not end cancelled.
+                    await trio.sleep_forever()
                 self.publish(agent)
                 published = True
                 await agent.serve()
