@@ -1,7 +1,6 @@
 """Tools, and who has a say in their use: one is called, one is denied, one is not even offered."""
 
 import tempfile
-from pathlib import Path
 
 import trio
 
@@ -33,6 +32,13 @@ def only_notes(execution: ToolExecution) -> str | None:
 
 async def main() -> None:
     """Have a scripted model call four tools, and print what it was answered."""
+    with tempfile.TemporaryDirectory() as directory:
+        await trio.Path(directory, "notes.txt").write_text("buy milk\n")
+        await show(directory)
+
+
+async def show(directory: str) -> None:
+    """Let an agent read files in *directory*."""
     model = ScriptedModel(
         call("count_words", text="how many words are these", longer_than=4),
         call("read_file", path="notes.txt"),
@@ -40,20 +46,18 @@ async def main() -> None:
         call("search_files", pattern="milk"),
         say("That is all I may do."),
     )
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory, "notes.txt").write_text("buy milk\n")
-        async with open_host() as host:
-            host.models.register(model, "scripted")
-            for each in (count_words, *file_tools(directory)):
-                host.tools.register(each)
-            async with host.agents.open(AgentSpec(options=AgentOptions(model="scripted"))) as agent:
-                agent.tools.restrict(ToolFilter(deny=("search_files",)))
-                agent.hooks.guard(TOOL_GUARD, only_notes)
-                agent.send("Show what you can do.")
-                await agent.wait_idle()
-                for event in agent.session.events:
-                    if isinstance(event, ToolResulted):
-                        print(event.code, event.result.content)
+    async with open_host() as host:
+        host.models.register(model, "scripted")
+        for each in (count_words, *file_tools(directory)):
+            host.tools.register(each)
+        async with host.agents.open(AgentSpec(options=AgentOptions(model="scripted"))) as agent:
+            agent.tools.restrict(ToolFilter(deny=("search_files",)))
+            agent.hooks.guard(TOOL_GUARD, only_notes)
+            agent.send("Show what you can do.")
+            await agent.wait_idle()
+            for event in agent.session.events:
+                if isinstance(event, ToolResulted):
+                    print(event.code, event.result.content)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import trio
 
-from dsh.agent import TextBlock, ToolCallBlock, ToolRegistry, ToolResult
-from dsh.tools_files import file_tools
+from dsh.agent import TextBlock, ToolCallBlock, ToolExecution, ToolRegistry, ToolResult
+from dsh.tools_files import FileToolsError, file_tools
 
 
 @pytest.fixture
@@ -59,6 +59,14 @@ def test_the_directory_must_be_one(root: Path) -> None:
         file_tools(root / "nope")
     with pytest.raises(NotADirectoryError):
         file_tools(root / "README.md")
+
+
+async def test_what_is_refused_is_a_typed_error_in_python_too(root: Path) -> None:
+    read_file = file_tools(root)[1]
+    execution = ToolExecution(call_id="1", name="read_file", arguments={}, text='{"path": ".."}')
+    with pytest.raises(FileToolsError, match="upwards") as refused:
+        await read_file.execute(execution)
+    assert refused.value.code == "PATH_REFUSED"
 
 
 async def test_a_directory_is_listed_by_name(root: Path) -> None:
