@@ -1,5 +1,5 @@
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 import trio
@@ -345,3 +345,22 @@ async def test_a_session_without_a_sink_has_nothing_to_flush() -> None:
     await log.flush()
     await log.aclose()
     assert len(log.events) == 6
+
+
+def test_a_store_keeps_a_log_from_its_first_event_on() -> None:
+    made: list[tuple[SessionHeader, int]] = []
+    sink = ListSink()
+
+    class Store:
+        def create(self, header: SessionHeader, seed: Sequence[SessionEvent], /) -> ListSink:
+            made.append((header, len(seed)))
+            return sink
+
+    log = Session(header(6), seed=completed_turn(1))
+    events = completed_turn(2)
+    log.append(events[0])
+    log.keep_in(Store())
+    for event in events[1:]:
+        log.append(event)
+    assert made == [(log.header, 6)]
+    assert tuple(sink.events) == events

@@ -24,11 +24,9 @@ from dsh.agent import (
     ModelRegistry,
     Prompt,
     Session,
-    SessionEvent,
     SessionHeader,
     SessionId,
     SessionPrefix,
-    SessionStore,
     ToolChoice,
     ToolRegistry,
     Usage,
@@ -56,6 +54,7 @@ class LoopAgent:
     __slots__ = (
         "_adopted",
         "_hooks",
+        "_is_resumed",
         "_nursery",
         "_nursery_manager",
         "_prompt",
@@ -82,8 +81,9 @@ class LoopAgent:
         resumed = spec.session
         self.id = spec.id or AgentId(resumed.header.id if resumed is not None else uuid4().hex)
         self.host = host
-        self.session = resumed or _new_session(spec, self.id, host.sessions)
+        self.session = resumed or _new_session(spec, self.id)
         self.options, self.max_steps, self.max_parallel_tool_calls = host.resolve(spec.options)
+        self._is_resumed = resumed is not None
         self.cwd = self.session.header.cwd
         self.depth = spec.depth
         self.header = spec.header
@@ -241,6 +241,8 @@ class LoopAgent:
 
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> "LoopAgent":
+        if self.host.sessions is not None and not self._is_resumed:
+            self.session.keep_in(self.host.sessions)
         self._nursery_manager = trio.open_nursery()
         self._nursery = await self._nursery_manager.__aenter__()
         return self
@@ -278,20 +280,15 @@ class LoopAgent:
         return f"<LoopAgent {self.id}: {self.status}>"
 
 
-def _new_session(spec: AgentSpec, id: AgentId, store: SessionStore | None) -> Session:
-    seed: Sequence[SessionEvent] = ()
-    if isinstance(spec.seed, SessionPrefix):
-        seed = spec.seed.events
-    elif spec.seed is not None:
-        seed = spec.seed
+def _new_session(spec: AgentSpec, id: AgentId) -> Session:
+    seed = spec.seed.events if isinstance(spec.seed, SessionPrefix) else spec.seed
     header = SessionHeader(
         id=SessionId(id),
         cwd=spec.cwd,
         parent_session=spec.parent.session.header.id if spec.parent is not None else None,
-        seed_length=len(seed),
+        seed_length=len(seed) if seed is not None else 0,
     )
-    sink = store.create(header, seed) if store is not None else None
-    return Session(header, seed=spec.seed, sink=sink)
+    return Session(header, seed=spec.seed)
 
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dsh.agent._events import EVENT_TYPES, RequestHeader, SessionEvent, TurnEnde
 from dsh.agent._ids import SessionId
 from dsh.agent._lineage import SessionHeader
 from dsh.agent._messages import Message
-from dsh.agent._sink import SessionSink
+from dsh.agent._sink import SessionSink, SessionStore
 
 __all__ = ["OpenTurnError", "ReentrantAppendError", "SeedError", "Session", "SessionPrefix"]
 
@@ -160,6 +160,19 @@ class Session:
             session.append(event)
         session._sink = sink
         return session
+
+    def keep_in(self, store: SessionStore) -> None:
+        """Have *store* keep this log, from its first event on; it is closed by ``aclose``.
+
+        Whoever creates a session in steps calls this last, when nothing can fail any more.
+
+        Raises:
+          HarnessError: the store has a log of this id; nothing changed.
+        """
+        sink = store.create(self.header, self._view(0))
+        for event in self._own:
+            sink.append(event)
+        self._sink = sink
 
     def append(self, event: SessionEvent) -> int:
         """Commit *event* and return its sequence number.
