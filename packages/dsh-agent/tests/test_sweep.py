@@ -178,6 +178,7 @@ PLANTED: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "a run not closed": lambda: faults.skipped(Worker, "aclose"),
     "a finished result thrown away": lambda: faults.skipped(Desk, "answer"),
     "a cancellation swallowed": lambda: faults.swallowed(Desk, "ask"),
+    "a cancellation retried": lambda: faults.retried(Desk, "ask"),
     "an announcement too late": lambda: faults.delayed(Desk, "announce"),
     "a raise inside a nursery": lambda: faults.raising(Desk, "answer"),
 }

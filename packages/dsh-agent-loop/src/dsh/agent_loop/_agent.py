@@ -184,6 +184,7 @@ class LoopAgent:
         self.inbox.forget()
         if self.driver.turn is not None:
             self.driver.turn.cancel(reason)
+        self.driver.note_forgotten()
 
     def dispatch(self, event: object) -> None:
         if isinstance(event, DelegatedUsage):

@@ -52,6 +52,10 @@ class Driver:
         if self._wake is not None:
             self._wake.set()
 
+    def note_forgotten(self) -> None:
+        """What was queued is dropped: whoever waits for it need not."""
+        self._note_change()
+
     def note_over(self) -> None:
         """The agent has ended: nobody needs to wait any more."""
         self._is_over = True
@@ -154,7 +158,8 @@ class Driver:
         return False
 
     async def _wait_for_change(self) -> None:
-        self._changed = self._changed or trio.Event()
+        if self._changed is None:  # trio's events have no truth value
+            self._changed = trio.Event()
         await self._changed.wait()
 
     def _note_change(self) -> None:

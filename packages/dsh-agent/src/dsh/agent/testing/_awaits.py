@@ -39,6 +39,11 @@ class AwaitShare:
         """From 0 to 1; 1 where there is no await point at all."""
         return 1 - len(self.missed) / self.points if self.points else 1.0
 
+    def __or__(self, other: "AwaitShare") -> "AwaitShare":
+        """What two sweeps of the same packages reached together."""
+        missed = tuple(point for point in self.missed if point in other.missed)
+        return AwaitShare(points=self.points, missed=missed)
+
     def __str__(self) -> str:
         return f"{self.points - len(self.missed)} of {self.points} await points ({self.share:.0%})"
 

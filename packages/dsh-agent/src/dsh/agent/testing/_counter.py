@@ -6,7 +6,7 @@ Next: ``_trial.py``, which runs a scenario under it.
 import time
 from collections import deque
 from collections.abc import Iterable
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from inspect import iscoroutine
 from pathlib import Path
@@ -18,7 +18,7 @@ import trio.testing
 
 from dsh.agent.testing._cut import Cut, Side
 from dsh.agent.testing._stage import SweepStage
-from dsh.agent.testing._tasks import TRIO
+from dsh.agent.testing._tasks import BYSTANDER, TRIO
 from dsh.agent.testing._trio_private import throw_at_next_step
 
 __all__ = ["COUNTED", "Livelock", "SchedulerStep", "StepCounter", "Suspensions"]
@@ -136,7 +136,9 @@ class StepCounter(trio.abc.Instrument):
                 self.faults.append(exc)
             else:
                 if iscoroutine(result) and self.background is not None:
-                    self.background.start_soon(self._finish, result)
+                    beside = copy_context()
+                    beside.run(BYSTANDER.set, True)
+                    beside.run(self.background.start_soon, self._finish, result)
 
     async def _finish(self, result: object) -> None:
         try:
@@ -145,25 +147,25 @@ class StepCounter(trio.abc.Instrument):
         except Exception as exc:  # noqa: BLE001 - the scenario goes on; the run reports it
             self.faults.append(exc)
 
-    # Threads live in real time. While one is at work the clock jumps only after `patience` real
-    # seconds in which nothing happened at all; a body shorter than that ends between the same two
-    # steps in every run.
+    # Threads live in real time. While a task waits for one, the clock jumps only after `patience`
+    # real seconds in which nothing happened at all; and when one starts, trio is held up to that
+    # long for its result, so that a short body ends between the same two steps in every run.
 
     def _hold_clock(self) -> None:
-        in_flight = sum(limiter.borrowed_tokens for limiter in self._stage.limiters)
+        in_flight = trio.testing.active_thread_count()
         if in_flight != self._in_flight:
-            self._in_flight = in_flight
-            self._waited = 0
+            self._in_flight, self._waited = in_flight, min(self._waited, in_flight)
             self._clock.autojump_threshold = self._patience if in_flight else 0
 
     def before_io_wait(self, timeout: float) -> None:
-        if self._in_flight <= self._waited:
+        begun = self._in_flight - self._waited
+        if not begun:
             return
         self._waited = self._in_flight
         deadline = time.monotonic() + self._patience
         # Trio's thread is the one that would be told, so there is nothing to wait on.
         while (
-            trio.lowlevel.current_statistics().run_sync_soon_queue_size < self._in_flight
+            trio.lowlevel.current_statistics().run_sync_soon_queue_size < begun
             and time.monotonic() < deadline
         ):
-            time.sleep(0.0002)
+            time.sleep(0.0001)

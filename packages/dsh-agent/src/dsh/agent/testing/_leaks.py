@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, final
 
 import trio
 
-from dsh.agent.testing._tasks import below, whereabouts
+from dsh.agent.testing._tasks import BYSTANDER, below, whereabouts
 
 __all__ = ["LeakError", "Probe", "assert_no_leaks"]
 
@@ -78,7 +78,9 @@ def _tasks() -> set[trio.lowlevel.Task]:
     if not trio.lowlevel.in_trio_run():
         return set()
     root = trio.lowlevel.current_root_task()
-    return set(below(root)) if root is not None else set()
+    if root is None:
+        return set()
+    return {task for task in below(root) if not task.context.get(BYSTANDER)}
 
 
 def _child_processes() -> Iterable[int]:

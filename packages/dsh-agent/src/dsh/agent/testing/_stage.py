@@ -35,7 +35,6 @@ class SweepStage:
         """The cancels made so far in this run; empty in a baseline run."""
         self.paused = 0
         self.settlements = 0
-        self.limiters: list[trio.CapacityLimiter] = []
 
     @contextmanager
     def scope(self, name: str = "scope") -> Generator[trio.CancelScope]:
@@ -79,10 +78,3 @@ class SweepStage:
             yield
         finally:
             self.paused -= 1
-
-    def watch_threads(self, limiter: trio.CapacityLimiter) -> None:
-        """Hold the virtual clock while tokens of *limiter* are borrowed: threads run in real time.
-
-        Trio's default thread limiter is watched anyway.
-        """
-        self.limiters.append(limiter)

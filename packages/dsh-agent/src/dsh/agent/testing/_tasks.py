@@ -1,15 +1,20 @@
 """Trio's tasks as a tree, and where each of them waits."""
 
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
 import trio
 
-__all__ = ["TRIO", "below", "whereabouts"]
+__all__ = ["BYSTANDER", "TRIO", "below", "whereabouts"]
 
 TRIO: Final = str(Path(trio.__file__).parent)
 """Where trio's own frames come from."""
+
+
+BYSTANDER: Final[ContextVar[bool]] = ContextVar("dsh_bystander", default=False)
+"""Set in tasks that a check for leaks is not about: those of a sweep itself."""
 
 
 def below(task: trio.lowlevel.Task) -> Iterator[trio.lowlevel.Task]:

@@ -48,7 +48,7 @@ class Conditions:
 
     patience: float = 0.05
     """Real seconds a worker thread is waited for before the virtual clock may jump."""
-    limit: int = 1_000_000
+    limit: int = 20_000
     """Steps after which a run is one that never ends."""
     seen: Suspensions = field(default_factory=dict[tuple[int, int], CodeType])
 
@@ -108,7 +108,6 @@ def _bare(error: BaseException) -> BaseException:
 async def _run(
     scenario: Scenario, stage: SweepStage, counter: StepCounter, watchdog: "_Watchdog"
 ) -> None:
-    stage.limiters.append(trio.to_thread.current_default_thread_limiter())
     trio.lowlevel.spawn_system_task(watchdog.watch, trio.lowlevel.current_task())
     with watchdog.rescue, assert_no_leaks():
         async with trio.open_nursery() as counter.background:

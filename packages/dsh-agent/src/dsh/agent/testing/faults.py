@@ -23,6 +23,7 @@ __all__ = [
     "delayed",
     "leaked_tokens",
     "raising",
+    "retried",
     "skipped",
     "swallowed",
     "unshielded",
@@ -103,6 +104,23 @@ def swallowed(owner: object, name: str) -> Generator[None]:
             if _cancelled():
                 return None
             raise
+
+    with _replaced(owner, name, broken):
+        yield
+
+
+@contextmanager
+def retried(owner: object, name: str) -> Generator[None]:
+    """The async function takes a cancellation for a failure to try again: it never ends."""
+    function = cast(_AsyncFunction, _defined(owner, name))
+
+    async def broken(*args: object, **kwargs: object) -> object:
+        while True:
+            try:
+                return await function(*args, **kwargs)
+            except BaseException as exc:  # the fault itself
+                if not isinstance(exc, trio.Cancelled):
+                    raise
 
     with _replaced(owner, name, broken):
         yield
