@@ -100,6 +100,8 @@ class ChatResponse:
     usage: Usage = Usage()
     detail: str | None = None
     code: str | None = None
+    retries: int = 0
+    """How often the request was repeated before it was answered; none of it is a failure."""
 
     def __post_init__(self) -> None:
         require(self, "content", self.content, tuple)
@@ -170,6 +172,9 @@ MODEL_ERROR_CODES: Final = (
     "SERVER",
     "EMPTY_RESPONSE",
     "STREAM_CLOSED",
+    "TIMEOUT",
+    "TRANSPORT",
+    "SDK_MISSING",
     "MALFORMED_RESPONSE",
     "ABORTED",
     "UNKNOWN",

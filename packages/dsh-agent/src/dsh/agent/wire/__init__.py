@@ -1,0 +1,26 @@
+"""For authors of model adapters: what every provider's wire has in common.
+
+What is sent: ``_conversation`` makes messages that the strictest provider accepts (``_calls`` its
+tool calls), ``_schema`` lowers a schema for dialects that lack a keyword. What comes back:
+``_events`` decodes server-sent events, ``_stream`` reads an answer made of them, ``_failure`` turns
+what went wrong into a ``ModelError``. Put answers together with ``dsh.agent.ResponseAssembler``.
+None of it knows a provider.
+"""
+
+from dsh.agent.wire._conversation import sendable_messages, valid_text
+from dsh.agent.wire._events import EventDecoder, ServerSentEvent
+from dsh.agent.wire._failure import VendorErrors, body_error
+from dsh.agent.wire._schema import lower_schema
+from dsh.agent.wire._stream import HttpAnswer, read_answer
+
+__all__ = [
+    "EventDecoder",
+    "HttpAnswer",
+    "ServerSentEvent",
+    "VendorErrors",
+    "body_error",
+    "lower_schema",
+    "read_answer",
+    "sendable_messages",
+    "valid_text",
+]

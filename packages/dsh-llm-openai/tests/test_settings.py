@@ -1,0 +1,66 @@
+"""Making a model from its settings, without asking it anything."""
+
+import subprocess
+import sys
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from dsh.agent import ChatRequest, ModelError, discover_models
+from dsh.llm_openai import OpenAIConfig, OpenAIModel, model_factory
+
+
+def test_it_is_found_by_its_entry_point() -> None:
+    assert discover_models()["openai"].load() is model_factory
+
+
+def test_deepseek_is_the_default() -> None:
+    assert OpenAIConfig().base_url == "https://api.deepseek.com"
+    assert OpenAIConfig().api_key_env == "DEEPSEEK_API_KEY"
+
+
+@pytest.mark.parametrize("key", [None, SecretStr("")])
+def test_a_missing_key_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, key: SecretStr | None
+) -> None:
+    monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="set DEEPSEEK_API_KEY, or give api_key") as caught:
+        OpenAIModel(OpenAIConfig(api_key=key))
+    assert caught.value.code == "AUTH"
+
+
+def test_a_key_is_read_from_the_variable_that_the_settings_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-0123456789")
+    model = model_factory.create("m", OpenAIConfig(api_key_env="SOME_KEY"))
+    assert "sk-0123456789" not in repr(vars(model))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"timeout": 0}, {"max_retries": -1}, {"bas_url": "x"}, {"model": ""}]
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        OpenAIConfig.model_validate(settings)
+
+
+def test_the_vendors_sdk_is_not_imported_before_it_is_used() -> None:
+    program = (
+        "import sys\n"
+        "from dsh.llm_openai import OpenAIConfig, OpenAIModel\n"
+        "OpenAIModel(OpenAIConfig(api_key='sk'))\n"
+        "print(sorted({'openai', 'httpx2'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+async def test_an_sdk_that_is_not_there_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    async with OpenAIModel(OpenAIConfig(api_key=SecretStr("sk"))) as model:
+        with pytest.raises(ModelError, match="install dsh-llm-openai") as caught:
+            await model.generate(ChatRequest(model="m", messages=()), on_delta=print)
+    assert caught.value.code == "SDK_MISSING"
