@@ -1,6 +1,7 @@
 """A function's parameters as the parameters of a tool: their schema, and their validation.
 
-pydantic does both. Validation is its lax JSON mode: ``"5"`` is an integer where one is asked for
+pydantic does both; it loads its parts when they are first used, so they are named, not imported.
+Validation is its lax JSON mode: ``"5"`` is an integer where one is asked for
 and ``"false"`` a boolean, because a model that is refused may leave the argument out and get the
 default instead (B050); a string is never looked into for an object (B038). Unknown keys are
 ignored, defaults are the function's own (B-TOOL-32).
@@ -12,8 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast, final, get_type_hints
 
-from pydantic import ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, with_config
-from pydantic.json_schema import GenerateJsonSchema
+import pydantic
 from typing_extensions import TypedDict
 
 from dsh.agent._tool import InvalidToolError, ToolArgsError, ToolExecution
@@ -35,7 +35,7 @@ class Signature:
     schema: Mapping[str, object]
     execution: str | None
     """The parameter that takes the execution itself, which the model does not see."""
-    _adapter: TypeAdapter[Arguments]
+    _adapter: "pydantic.TypeAdapter[Arguments]"
 
     @classmethod
     def of(cls, function: Callable[..., object], *, name: str) -> "Signature":
@@ -58,13 +58,12 @@ class Signature:
             else:
                 fields[parameter.name] = _field(hint, parameter.default)
         make = cast(Callable[[str, dict[str, object]], type[Arguments]], TypedDict)
-        shape = with_config(ConfigDict(extra="ignore"))(make(name, fields))
+        shape = pydantic.with_config(pydantic.ConfigDict(extra="ignore"))(make(name, fields))
         try:
-            adapter = TypeAdapter(shape)
-            schema = adapter.json_schema(schema_generator=_Untitled)
-        except PydanticUserError as exc:
+            adapter = pydantic.TypeAdapter(shape)
+            schema = _untitled(adapter.json_schema())
+        except pydantic.PydanticUserError as exc:
             raise InvalidToolError(name, f"has a parameter that is not JSON: {exc}") from exc
-        schema.pop("title", None)
         return cls(schema=schema, execution=execution, _adapter=adapter)
 
     def keywords(self, execution: ToolExecution) -> Arguments:
@@ -75,18 +74,19 @@ class Signature:
         """
         try:
             keywords = self._adapter.validate_json(execution.text)
-        except ValidationError as exc:
+        except pydantic.ValidationError as exc:
             raise ToolArgsError(execution.name, _violations(exc)) from exc
         if self.execution is not None:
             keywords[self.execution] = execution
         return keywords
 
 
-class _Untitled(GenerateJsonSchema):
-    """Schemas without the titles that pydantic makes of names: they only cost tokens."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:
-        return False
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """*schema* without the titles that pydantic makes of names: they only cost tokens."""
+    for shape in (schema, *schema.get("$defs", {}).values()):
+        for part in (shape, *shape.get("properties", {}).values()):
+            part.pop("title", None)
+    return schema
 
 
 def _annotation(parameter: inspect.Parameter, hints: Mapping[str, object], name: str) -> object:
@@ -103,12 +103,12 @@ def _field(hint: object, default: object) -> object:
     if default is inspect.Parameter.empty:
         return hint
     if default is None or isinstance(default, bool | int | float | str):
-        shown = Field(json_schema_extra={"default": default})
+        shown = pydantic.Field(json_schema_extra={"default": default})
         return NotRequired[Annotated[hint, shown]]  # pyright: ignore[reportInvalidTypeForm]
     return NotRequired[hint]
 
 
-def _violations(error: ValidationError) -> tuple[str, ...]:
+def _violations(error: "pydantic.ValidationError") -> tuple[str, ...]:
     details = error.errors(include_url=False, include_context=False)
     listed = [
         f"{_where(each['loc'])}: {each['msg']}{_got(each['type'], each['input'])}"
