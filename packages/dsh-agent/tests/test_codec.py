@@ -175,6 +175,8 @@ def test_a_last_line_that_only_lacks_its_end_is_kept() -> None:
         (b'{"seq":1,', b'{"seq":2,', "log:3: has event 2 where 1 is expected"),
         (b'"turn/start"', b'"turn/begin"', "log:2: has an unknown event type 'turn/begin'"),
         (b'"turn/start"', b"7", "log:2: has an unknown event type 7"),
+        (b'"content":[', b'"content":7,"source":[', r"data\.message\.content is a int, not a list"),
+        (b'"message":{', b'"message":7,"mess":{', r"data\.message is a int, not an object"),
         (b'"turn":1,"step":1', b'"turn":true,"step":1', r"data\.turn is a bool, not a int"),
         (b'"role":"user"', b'"role":"robot"', r"log:3: data\.message\.role is not one of 'user'"),
         (b'"type":"text"', b'"type":"video"', r"data\.message\.content\[0\] is no block of type"),
@@ -209,6 +211,23 @@ def test_damage_before_the_last_line_is_refused_with_its_line(
 def test_a_log_without_a_whole_header_says_so(data: bytes) -> None:
     with pytest.raises(LogFormatError, match="log:1: has no whole header"):
         decode_log(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "wrong", "message"),
+    [
+        (4, b'"options":{"temperature":0.5}', b'"options":[]', "options is a list, not an object"),
+        (8, b'"type":"tool_call",', b"", r"data\.call\.type is not 'tool_call'"),
+    ],
+    ids=["mapping", "tag"],
+)
+def test_a_field_of_another_shape_is_refused(
+    kind: int, field: bytes, wrong: bytes, message: str
+) -> None:
+    line = encode_event(0, EVERY_KIND[kind])
+    assert field in line
+    with pytest.raises(LogFormatError, match=message):
+        decode_log(encode_header(HEADER) + line.replace(field, wrong))
 
 
 def test_a_header_states_its_format() -> None:

@@ -72,8 +72,9 @@ async def test_no_file_is_made_before_an_event_is_flushed(tmp_path: Path) -> Non
         assert list(sessions.root.iterdir()) == []
         await session.flush()
         assert on_disk(sessions.root / "s-1.jsonl") == tuple(session.events)
-        unused = new(sessions, SessionHeader(id=SessionId("unused")))
-        await unused.aclose()
+        sink = sessions.create(SessionHeader(id=SessionId("unused")), ())
+        await sink.aclose()
+        await sink.aclose()
     assert [path.name for path in (tmp_path / "logs").iterdir()] == ["s-1.jsonl"]
 
 
