@@ -203,6 +203,10 @@ class Hooks:
         """Whether anybody listens at *point*: spares whoever dispatches to make the value."""
         return bool(self._at(point))
 
+    def hears_itself(self, point: object) -> bool:
+        """Whether anybody listens at *point* in this layer, whatever the outer one does."""
+        return self._listeners is not None and point in self._listeners
+
     def dispatch(self, event: object) -> None:
         """Tell everyone who observes the class of *event*; what they raise is logged."""
         for entry in self._at(type(event)):

@@ -4,7 +4,7 @@ Next: ``_assembly.py``, which makes the text.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
@@ -151,6 +151,10 @@ class Prompt:
         if isinstance(part, Variable):  # pyright: ignore[reportUnnecessaryIsInstance]
             return self._variables.register(part)
         raise TypeError(f"a prompt takes a Section or a Variable, not a {type(part).__name__}")
+
+    def own(self) -> Mapping[str, Section | Variable]:
+        """The sections and variables of this layer itself, by name."""
+        return {**self._variables.own, **self._sections.own}
 
     def sections(self) -> dict[str, Section]:
         """The sections in force, by name."""

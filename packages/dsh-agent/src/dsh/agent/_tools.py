@@ -211,6 +211,10 @@ class ToolRegistry:
         self._order = order
         self._layer.version += 1
 
+    def own(self) -> Mapping[str, Tool]:
+        """The tools of this layer itself; not to be changed, and not to be kept."""
+        return self._layer.own
+
     def visible(self) -> Mapping[str, Tool]:
         """The tools this layer may call, by name; not to be changed."""
         return self._view().tools

@@ -10,25 +10,42 @@ from dsh.subagent import (
     SubagentProvider,
     SubagentResult,
 )
-from dsh.subagent_inprocess import serve_child
+from dsh.subagent_inprocess import FRESH, serve_child
 
 __all__ = ["SpawnProvider"]
 
 
 @final
 class SpawnProvider:
-    """Delegates to a fresh agent of the same host."""
+    """Delegates to a fresh agent of the same host.
+
+    Args:
+      agents: the host's; the parent is looked up there, and the child is created there.
+      name: what it is registered under.
+      structured_nudge_retries: how often a child is asked again for its structured answer.
+    """
 
     inherits_parent_context = False
-    capabilities = SubagentCapabilities(depth_limit=True)
+    capabilities = SubagentCapabilities(
+        output_schema=True, depth_limit=True, tool_filter=True, persona=True
+    )
 
-    def __init__(self, agents: AgentRegistry, *, name: str = "spawn") -> None:
+    def __init__(
+        self, agents: AgentRegistry, *, name: str = "spawn", structured_nudge_retries: int = 1
+    ) -> None:
         self.name = name
         self._agents = agents
+        self._nudge_retries = structured_nudge_retries
 
     async def serve(self, request: ResolvedRequest, *, publish: Publish) -> SubagentResult[Any]:
         """See ``dsh.subagent.SubagentProvider.serve``."""
-        return await serve_child(self._agents, request, publish=publish)
+        return await serve_child(
+            self._agents,
+            request,
+            publish=publish,
+            nudge_retries=self._nudge_retries,
+            inheritance=FRESH,
+        )
 
 
 if TYPE_CHECKING:

@@ -48,6 +48,7 @@ class Child:
         "_listeners",
         "_partial",
         "_result",
+        "_start_telling",
         "id",
         "quiescent",
         "request",
@@ -64,6 +65,7 @@ class Child:
         self._failure: BaseException | None = None
         self._partial: SubagentResult[Any] | None = None
         self._listeners: list[Callable[[Progress], object]] | None = None
+        self._start_telling: Callable[[], object] | None = None
 
     @property
     def stop_reason(self) -> str | None:
@@ -85,6 +87,7 @@ class Child:
             self._listeners = []
         listeners = self._listeners
         listeners.append(listener)
+        self._start_if_heard()
         return Registration(lambda: listeners.remove(listener))
 
     # The backend's side: `RunReporter`.
@@ -105,6 +108,16 @@ class Child:
         for listener in tuple(self._listeners or ()):
             tell(listener, stamped)
         tell(request.parent.dispatch, stamped)
+
+    def when_heard(self, start: Callable[[], object], /) -> None:
+        """See `RunReporter.when_heard`."""
+        self._start_telling = start
+        self._start_if_heard()
+
+    def _start_if_heard(self) -> None:
+        if self._start_telling is not None and self._listeners and not self.settled.is_set():
+            start, self._start_telling = self._start_telling, None
+            start()
 
     def partial(self, result: SubagentResult[Any], /) -> None:
         """See `RunReporter.partial`."""

@@ -4,6 +4,7 @@ Next: `_supervisor.py`, which holds it to the contract; `dsh.subagent.testing.ch
 contract as a test.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, final
 
@@ -54,6 +55,13 @@ class RunReporter(Protocol):
 
     def progress(self, event: Progress, /) -> None:
         """Tell what happens; the seam adds the ids. Dropped once the run has settled."""
+        ...
+
+    def when_heard(self, start: Callable[[], object], /) -> None:
+        """Call *start* once, as soon as the run has a listener of its own (`on_progress`).
+
+        For backends to which telling costs something. It says nothing of the parent's scope.
+        """
         ...
 
     def partial(self, result: SubagentResult[Any], /) -> None:

@@ -1,0 +1,17 @@
+"""What a structured child's model reads; the texts are the ``.md`` files beside this module."""
+
+from importlib.resources import files
+from typing import Final
+
+__all__ = ["DESCRIPTION", "INSTRUCTION", "NUDGE", "RECORDED"]
+
+
+def _read(name: str) -> str:
+    text = files("dsh.subagent_inprocess").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return " ".join(text.split())
+
+
+DESCRIPTION: Final = _read("description")
+INSTRUCTION: Final = _read("instruction")
+NUDGE: Final = _read("nudge")
+RECORDED: Final = "The structured output was recorded."

@@ -1,0 +1,38 @@
+"""The backend as a plugin: its configuration, and how a host makes it."""
+
+from typing import TYPE_CHECKING, final
+
+from pydantic import Field
+
+from dsh.subagent import ProviderFactory, ProviderHost
+from dsh.subagent_inprocess import InProcessConfig
+from dsh.subagent_spawn._provider import SpawnProvider
+
+__all__ = ["SpawnConfig", "SpawnFactory"]
+
+
+class SpawnConfig(InProcessConfig):
+    """The backend's part of a host's configuration."""
+
+    provider_name: str = Field(
+        default="spawn", min_length=1, description="What the backend is registered under."
+    )
+
+
+@final
+class SpawnFactory:
+    """What the entry point ``spawn`` names."""
+
+    config_model = SpawnConfig
+
+    def create(self, host: ProviderHost, config: SpawnConfig, /) -> SpawnProvider:
+        """See ``dsh.subagent.ProviderFactory``."""
+        return SpawnProvider(
+            host.agents,
+            name=config.provider_name,
+            structured_nudge_retries=config.structured_nudge_retries,
+        )
+
+
+if TYPE_CHECKING:
+    _: type[ProviderFactory] = SpawnFactory
