@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from home import Home, last_result, offered, result_text, text_of, tool
 
 from dsh.agent import (
     TOOL_GUARD,
@@ -18,14 +19,12 @@ from dsh.agent import (
     MessageQueued,
     Section,
     TextBlock,
-    Tool,
     ToolCallBlock,
-    ToolExecution,
     ToolFilter,
     ToolFinished,
-    ToolResult,
     TurnEnded,
     UnknownToolError,
+    Usage,
     check_log,
 )
 from dsh.agent.testing import call, fail, hang, reply, say
@@ -43,21 +42,8 @@ from dsh.subagent.testing import EVERYTHING, ScriptedParent
 from dsh.subagent_spawn import SpawnProvider
 
 
-def tool(name: str, result: str = "ok") -> Tool:
-    async def execute(_: ToolExecution) -> ToolResult:
-        return ToolResult(content=(TextBlock(text=result),))
-
-    return Tool(
-        name=name, description=f"To {name}.", parameters={"type": "object"}, execute=execute
-    )
-
-
-def text_of(message: Any) -> str:
-    return "".join(block.text for block in message.content if isinstance(block, TextBlock))
-
-
 @pytest.mark.guarantee("B-SPN-01", "B-DRV-16")
-async def test_a_spawned_child_is_asked_nothing_but_its_prompt(home: Any) -> None:
+async def test_a_spawned_child_is_asked_nothing_but_its_prompt(home: Home) -> None:
     """The request of a spawned child holds its prompt and no message of its parent."""
     model = home.script(say("hello"), say("done"))
     await home.ask("PARENT-WORDS")
@@ -67,13 +53,13 @@ async def test_a_spawned_child_is_asked_nothing_but_its_prompt(home: Any) -> Non
 
 
 @pytest.mark.guarantee("B-SPN-02", "B-DRV-11", "B-SPN-04")
-async def test_a_child_can_be_found_with_its_lineage_once_it_is_published(home: Any) -> None:
+async def test_a_child_can_be_found_with_its_lineage_once_it_is_published(home: Home) -> None:
     """When its start is told the child is in the registry, with lineage and its parent's model."""
     home.script(say("done"))
     seen: list[Any] = []
 
     def note(event: RunStarted) -> None:
-        child = home.host.agents.get(event.child_id)
+        child = home.agent(event.child_id)
         seen.append((child.session.header, child.options.model, child.depth))
         assert not child.session.events
 
@@ -86,7 +72,7 @@ async def test_a_child_can_be_found_with_its_lineage_once_it_is_published(home: 
 
 
 @pytest.mark.guarantee("B-DRV-07", "B-SPN-03")
-async def test_options_are_the_parents_unless_the_request_has_its_own(home: Any) -> None:
+async def test_options_are_the_parents_unless_the_request_has_its_own(home: Home) -> None:
     """A child asks the host's models as its parent does, unless the request says otherwise."""
     other = home.script(say("from the other"), name="other")
     model = home.script(say("from the model"))
@@ -97,7 +83,7 @@ async def test_options_are_the_parents_unless_the_request_has_its_own(home: Any)
 
 
 @pytest.mark.field_case("B167")
-async def test_a_step_limit_of_the_request_is_the_childs_limit(home: Any) -> None:
+async def test_a_step_limit_of_the_request_is_the_childs_limit(home: Home) -> None:
     home.host.tools.register(tool("look"))
     home.script(*[call("look") for _ in range(4)])
     result = await home.run(agent_options=AgentOptions(max_steps=4))
@@ -106,7 +92,7 @@ async def test_a_step_limit_of_the_request_is_the_childs_limit(home: Any) -> Non
 
 @pytest.mark.guarantee("B-SPN-06", "B-DRV-08")
 @pytest.mark.field_case("B162", "B163")
-async def test_a_persona_is_one_childs_and_no_prompt_is_inherited(home: Any) -> None:
+async def test_a_persona_is_one_childs_and_no_prompt_is_inherited(home: Home) -> None:
     """A persona stands in for the deployment's in one child; a parent's own text reaches none."""
     home.host.prompt.register(Section(name="deployment:persona", text="We are ACME."))
     home.parent.prompt.register(Section(name="own", text="ORCH-MARK"))
@@ -126,19 +112,18 @@ async def test_a_persona_is_one_childs_and_no_prompt_is_inherited(home: Any) -> 
 
 @pytest.mark.guarantee("B-SPN-07")
 @pytest.mark.field_case("B138")
-async def test_a_denied_tool_is_neither_shown_nor_run(home: Any) -> None:
+async def test_a_denied_tool_is_neither_shown_nor_run(home: Home) -> None:
     """What the filter denies is missing from the child's request and refuses to run."""
     home.host.tools.register(tool("read"))
     home.host.tools.register(tool("write"))
     model = home.script(call("write"), say("done"))
     await home.run(tool_filter=ToolFilter(deny=("write",)))
-    assert [each.name for each in model.requests[0].tools] == ["read"]
-    [*_, last] = model.requests[1].messages
-    assert last.content[0].is_error
+    assert offered(model.requests[0]) == ["read"]
+    assert last_result(model.requests[1]).is_error
 
 
 @pytest.mark.guarantee("B-DRV-10", "B-DRV-09")
-async def test_a_filter_of_unknown_names_fails_the_start(home: Any) -> None:
+async def test_a_filter_of_unknown_names_fails_the_start(home: Home) -> None:
     """A composition that fails fails the start, and no child was ever to be seen."""
     home.host.tools.register(tool("read"))
     agents, started = home.host.agents.list(), list[RunStarted]()
@@ -148,19 +133,19 @@ async def test_a_filter_of_unknown_names_fails_the_start(home: Any) -> None:
     assert (home.host.agents.list(), started) == (agents, [])
 
 
-async def test_what_the_parent_may_not_use_no_child_may(home: Any) -> None:
+async def test_what_the_parent_may_not_use_no_child_may(home: Home) -> None:
     for name in ("read", "write", "ask"):
         home.host.tools.register(tool(name))
     home.parent.tools.restrict(ToolFilter(deny=("write",)))
     model = home.script(say("1"), say("2"))
     await home.run()
     await home.run(tool_filter=ToolFilter(allow=("read", "write")))
-    shown = [[each.name for each in request.tools] for request in model.requests]
+    shown = [offered(request) for request in model.requests]
     assert shown == [["ask", "read"], ["read"]]
 
 
 @pytest.mark.guarantee("B-DRV-25")
-async def test_nothing_scoped_to_the_parent_reaches_the_child(home: Any) -> None:
+async def test_nothing_scoped_to_the_parent_reaches_the_child(home: Home) -> None:
     """Tools, guards, sections and listeners of a parent are its own; a child starts flat."""
     from_parent = list[object]()
     home.parent.tools.register(tool("own"))
@@ -171,8 +156,8 @@ async def test_nothing_scoped_to_the_parent_reaches_the_child(home: Any) -> None
     model = home.script(call("look"), say("done"))
     await home.run()
     assert model.requests[0].system is None
-    assert [each.name for each in model.requests[0].tools] == ["look"]
-    assert text_of(model.requests[1].messages[-1].content[0]) == "seen"
+    assert offered(model.requests[0]) == ["look"]
+    assert result_text(model.requests[1]) == "seen"
     assert from_parent == []
 
 
@@ -181,7 +166,7 @@ async def test_nothing_scoped_to_the_parent_reaches_the_child(home: Any) -> None
 
 @pytest.mark.guarantee("B-DRV-05")
 @pytest.mark.field_case("B114", "B115")
-async def test_a_child_beyond_the_cap_is_not_created(home: Any) -> None:
+async def test_a_child_beyond_the_cap_is_not_created(home: Home) -> None:
     """A child deeper than allowed is refused with both numbers before anything exists."""
     agents = home.host.agents.list()
     for depth in (0, -0):
@@ -194,7 +179,7 @@ async def test_a_child_beyond_the_cap_is_not_created(home: Any) -> None:
 
 
 @pytest.mark.guarantee("B-DRV-02", "B-DRV-03", "B-DRV-04")
-async def test_a_parents_depth_is_judged_before_anything_else(home: Any) -> None:
+async def test_a_parents_depth_is_judged_before_anything_else(home: Home) -> None:
     """Depth that is none, or cannot grow, fails the start before the cap is looked at."""
     for depth, error in ((True, TypeError), (-1, TypeError), (2**53 - 1, OverflowError)):
         async with ScriptedParent(depth=depth) as parent:
@@ -203,12 +188,12 @@ async def test_a_parents_depth_is_judged_before_anything_else(home: Any) -> None
             assert isinstance(caught.value.__cause__, error)
 
 
-async def test_a_stranger_spawns_with_options_of_its_own_and_without_lineage(home: Any) -> None:
+async def test_a_stranger_spawns_with_options_of_its_own_and_without_lineage(home: Home) -> None:
     home.script(say("done"))
     headers = list[Any]()
 
     def note(event: RunStarted) -> None:
-        headers.append(home.host.agents.get(event.child_id).session.header)
+        headers.append(home.agent(event.child_id).session.header)
 
     async with ScriptedParent(id="stranger", cwd="/srv/other", depth=2) as parent:
         parent.hooks.on(RunStarted, note)
@@ -217,7 +202,7 @@ async def test_a_stranger_spawns_with_options_of_its_own_and_without_lineage(hom
     assert [(each.cwd, each.parent_session) for each in headers] == [("/srv/other", None)]
 
 
-async def test_a_prompt_no_agent_can_be_sent_is_refused_at_the_start(home: Any) -> None:
+async def test_a_prompt_no_agent_can_be_sent_is_refused_at_the_start(home: Home) -> None:
     prompt = (ToolCallBlock(id="1", name="x", arguments="{}"),)
     with pytest.raises(SubagentStartError, match="a ToolCallBlock cannot be sent"):
         await home.run(prompt=prompt)
@@ -227,7 +212,7 @@ async def test_a_prompt_no_agent_can_be_sent_is_refused_at_the_start(home: Any) 
 
 
 @pytest.mark.guarantee("B-DRV-06", "B-SPN-09")
-async def test_a_request_cancelled_before_its_start_publishes_nothing(home: Any) -> None:
+async def test_a_request_cancelled_before_its_start_publishes_nothing(home: Home) -> None:
     """A cancelled request is refused, with no child and no event."""
     scope, started = trio.CancelScope(), list[RunStarted]()
     home.parent.hooks.on(RunStarted, started.append)
@@ -238,7 +223,7 @@ async def test_a_request_cancelled_before_its_start_publishes_nothing(home: Any)
 
 
 @pytest.mark.guarantee("B-DRV-14")
-async def test_a_cancellation_on_the_last_step_to_publication_wins(home: Any) -> None:
+async def test_a_cancellation_on_the_last_step_to_publication_wins(home: Home) -> None:
     """Cancelled after the child exists and before its run does, the start is refused."""
     scope, started = trio.CancelScope(), list[RunStarted]()
     home.parent.hooks.on(RunStarted, started.append)
@@ -250,7 +235,7 @@ async def test_a_cancellation_on_the_last_step_to_publication_wins(home: Any) ->
 
 
 @pytest.mark.guarantee("B-DRV-22")
-async def test_cancelled_with_its_prompt_in_the_queue_a_child_is_aborted(home: Any) -> None:
+async def test_cancelled_with_its_prompt_in_the_queue_a_child_is_aborted(home: Home) -> None:
     """Cancelled before its first turn, a child is aborted with nothing to show."""
     scope = trio.CancelScope()
     home.host.hooks.on(MessageQueued, lambda _: scope.cancel("too late"))
@@ -261,7 +246,7 @@ async def test_cancelled_with_its_prompt_in_the_queue_a_child_is_aborted(home: A
 
 @pytest.mark.guarantee("B-DRV-20", "B-DRV-18")
 @pytest.mark.field_case("B096")
-async def test_a_cancelled_child_keeps_what_it_had(home: Any) -> None:
+async def test_a_cancelled_child_keeps_what_it_had(home: Home) -> None:
     """Cancelled at work, a child is aborted for the reason given and keeps its partial text."""
     home.host.tools.register(tool("look"))
     home.script(reply(say("so far"), call("look")), hang())
@@ -271,11 +256,11 @@ async def test_a_cancelled_child_keeps_what_it_had(home: Any) -> None:
         result = await run.result()
     assert (result.stop_reason, result.detail, result.text) == ("aborted", "enough", "so far")
     assert (result.child_id, result.model_requests, result.tool_calls) == (run.id, 2, 1)
-    assert result.usage.output_tokens == 5
+    assert result.usage == Usage(input_tokens=10, output_tokens=5)
 
 
 @pytest.mark.guarantee("B-DRV-21")
-async def test_a_turn_that_had_completed_stays_completed(home: Any) -> None:
+async def test_a_turn_that_had_completed_stays_completed(home: Home) -> None:
     """A child that had answered when it was cancelled has answered."""
     scope = trio.CancelScope()
 
@@ -290,7 +275,7 @@ async def test_a_turn_that_had_completed_stays_completed(home: Any) -> None:
 
 
 @pytest.mark.guarantee("B-DRV-20")
-async def test_cancellation_owns_every_end_but_completion(home: Any) -> None:
+async def test_cancellation_owns_every_end_but_completion(home: Home) -> None:
     """An error that came together with a cancellation is told as the cancellation."""
     scope = trio.CancelScope()
 
@@ -304,7 +289,7 @@ async def test_cancellation_owns_every_end_but_completion(home: Any) -> None:
     assert (result.stop_reason, result.detail) == ("aborted", "enough")
 
 
-async def test_a_deadline_makes_it_a_timeout(home: Any, autojump_clock: Any) -> None:
+async def test_a_deadline_makes_it_a_timeout(home: Home, autojump_clock: Any) -> None:
     home.script(hang("half"))
     result = await home.run(cancel_scope=trio.CancelScope(relative_deadline=5))
     assert (result.stop_reason, result.text) == ("timeout", "half")
@@ -312,7 +297,7 @@ async def test_a_deadline_makes_it_a_timeout(home: Any, autojump_clock: Any) -> 
 
 
 @pytest.mark.guarantee("B-SPN-09")
-async def test_a_model_that_fails_or_is_cut_ends_its_child_with_its_own_reason(home: Any) -> None:
+async def test_a_model_that_fails_or_is_cut_ends_its_child_with_its_own_reason(home: Home) -> None:
     """A failing model gives ``error`` and no output, the token ceiling gives ``max_tokens``."""
     home.script(fail("no credit"), say("half an ans", finish_reason="max_tokens"))
     failed, cut = await home.run(), await home.run()
@@ -324,7 +309,7 @@ async def test_a_model_that_fails_or_is_cut_ends_its_child_with_its_own_reason(h
 
 
 @pytest.mark.guarantee("B-SPN-08", "B-DRV-27", "B-DRV-28")
-async def test_taking_a_backend_away_spares_its_runs_and_refuses_new_ones(home: Any) -> None:
+async def test_taking_a_backend_away_spares_its_runs_and_refuses_new_ones(home: Home) -> None:
     """A run outlives the registration of its backend; nothing more can be started with it."""
     service = SubagentService()
     registration = service.register(SpawnProvider(home.host.agents))
@@ -339,7 +324,7 @@ async def test_taking_a_backend_away_spares_its_runs_and_refuses_new_ones(home: 
 
 
 @pytest.mark.guarantee("B-DRV-12", "B-DRV-13")
-async def test_a_parent_that_ends_takes_no_children_and_keeps_none(home: Any) -> None:
+async def test_a_parent_that_ends_takes_no_children_and_keeps_none(home: Home) -> None:
     """A start under an ending parent fails unpublished, and its children end with it."""
     home.script(hang())
     ended, started = list[RunEnded](), list[RunStarted]()
@@ -358,7 +343,7 @@ async def test_a_parent_that_ends_takes_no_children_and_keeps_none(home: Any) ->
 
 
 @pytest.mark.guarantee("B-DRV-24", "B-DRV-23")
-async def test_a_closed_run_leaves_nothing_of_its_child(home: Any) -> None:
+async def test_a_closed_run_leaves_nothing_of_its_child(home: Home) -> None:
     """Once a run is closed its child is in no registry, and no scope or task of it is left."""
     home.script(hang())
     before = home.host.agents.list()
@@ -372,7 +357,7 @@ async def test_a_closed_run_leaves_nothing_of_its_child(home: Any) -> None:
 
 
 @pytest.mark.guarantee("B-DRV-15")
-async def test_a_child_is_published_before_it_does_anything(home: Any) -> None:
+async def test_a_child_is_published_before_it_does_anything(home: Home) -> None:
     """A start returns at publication, without waiting for anything that the child does."""
     release, asked_at_start = trio.Event(), list[int]()
 
@@ -389,7 +374,7 @@ async def test_a_child_is_published_before_it_does_anything(home: Any) -> None:
 
 
 @pytest.mark.guarantee("B-DRV-26")
-async def test_a_run_takes_no_messages(home: Any) -> None:
+async def test_a_run_takes_no_messages(home: Home) -> None:
     """A one-shot run has no way to be sent anything or to be resumed."""
     home.script(say("done"))
     async with await home.start() as run:
@@ -405,11 +390,11 @@ def test_what_spawn_says_of_itself() -> None:
 
 
 @pytest.mark.guarantee("B-DRV-30")
-async def test_what_a_caller_changes_after_the_start_changes_nothing(home: Any) -> None:
+async def test_what_a_caller_changes_after_the_start_changes_nothing(home: Home) -> None:
     """The prompt's blocks and the schema are those of the moment of the start."""
     model = home.script(call("structured_output", v=1))
     prompt = [TextBlock(text="one")]
-    schema = {"type": "object", "properties": {"v": {"type": "integer"}}}
+    schema: dict[str, Any] = {"type": "object", "properties": {"v": {"type": "integer"}}}
     async with await home.start(prompt=prompt, output_schema=schema) as run:
         prompt.append(TextBlock(text="two"))
         schema["properties"]["v"] = {"type": "string"}
@@ -417,7 +402,7 @@ async def test_what_a_caller_changes_after_the_start_changes_nothing(home: Any) 
     assert text_of(model.requests[0].messages[0]) == "one"
 
 
-async def test_a_spawned_childs_log_is_legal(home: Any) -> None:
+async def test_a_spawned_childs_log_is_legal(home: Home) -> None:
     logs = list[Any]()
     home.host.hooks.on(AgentDisposed, lambda event: logs.append(event.agent.session.events))
     home.host.tools.register(tool("look"))
