@@ -256,7 +256,18 @@ def undocumented(a: int) -> None:
     pass
 
 
+def yielding() -> Any:
+    """Do."""
+    yield 1
+
+
+async def yielding_later() -> Any:
+    """Do."""
+    yield 1
+
+
 REFUSED: list[Any] = [
+    yielding, yielding_later,
     without_annotation, positional, variable, foreign, unresolved, undocumented,
 ]  # fmt: skip
 

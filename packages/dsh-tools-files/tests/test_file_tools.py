@@ -3,12 +3,11 @@
 import json
 import os
 import re
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from dsh.agent import TextBlock, ToolCallBlock, ToolExecution, ToolRegistry, ToolResult
 from dsh.tools_files import FileToolsError, file_tools
@@ -239,36 +238,38 @@ async def test_what_may_not_be_read_is_said_so(root: Path) -> None:
         (root / "src").chmod(0o700)
 
 
-@pytest.mark.parametrize("what", ["file", "directory"])
-async def test_a_link_swapped_in_while_reading_leads_nowhere(root: Path, what: str) -> None:
-    """A link put in the place of a file or directory is refused at whatever moment it comes."""
-    over = threading.Event()
+SWAPS: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "a link for the file": ("src/main.py", lambda place: place.symlink_to("../../secret.txt")),
+    "a link for the directory": ("src", lambda place: place.symlink_to("../other")),
+    "a pipe for the file": ("src/main.py", os.mkfifo),
+    "a pipe for the directory": ("src", os.mkfifo),
+}
 
-    def swap() -> None:
-        target = root / "src" / "main.py" if what == "file" else root / "src"
-        aside, bait = root / "aside", root.parent / "bait"
-        bait.symlink_to(root.parent / ("secret.txt" if what == "file" else "other"))
-        (root.parent / "other" / "main.py").write_text("hello from outside\n")
-        while not over.is_set():
-            target.rename(aside)
-            bait.rename(target)
-            target.rename(bait)
-            aside.rename(target)
 
-    async def read() -> None:
-        for _ in range(40):
-            result = await use(root, "read_file", path="src/main.py")
-            assert "outside" not in text_of(result)
-            found = await use(root, "search_files", pattern="hello")
-            assert "outside" not in text_of(found)
-        over.set()
+@pytest.mark.parametrize("swap", SWAPS)
+@pytest.mark.parametrize("tool", ["read_file", "search_files"])
+async def test_what_is_swapped_in_at_the_last_moment_leads_nowhere(
+    root: Path, tool: str, swap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link or pipe put there after every check and before the open is refused all the same."""
+    path, put = SWAPS[swap]
+    place = root / path
+    (root.parent / "other" / "main.py").write_text("hello from outside\n")
+    opens = os.open
+    swapped: list[Path] = []
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(trio.to_thread.run_sync, swap)
-        try:
-            await read()
-        finally:
-            over.set()
+    def swapping(name: Any, *args: Any, **kwargs: Any) -> int:
+        if name == place.name and not swapped:
+            swapped.append(place.rename(root / "aside"))
+            put(place)
+        return opens(name, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", swapping)
+    arguments = {"pattern": "hello"} if tool == "search_files" else {"path": "src/main.py"}
+    result = await use(root, tool, **arguments)
+    assert swapped
+    assert "outside" not in text_of(result)
+    assert result.is_error or "not searched" in text_of(result)
 
 
 async def test_directories_deeper_than_a_walk_goes_are_marked(root: Path) -> None:

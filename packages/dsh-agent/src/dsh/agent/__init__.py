@@ -2,7 +2,8 @@
 
 Read ``_messages`` and ``_model`` (what is said, and who answers), ``_events`` and ``_session``
 (what is written down; ``_check`` has the rules, ``_codec`` the bytes), ``_hooks`` (who takes
-part), ``_tool`` and ``_tools``, ``_prompt``, then ``_agent``, which ties them together.
+part), ``_tool``, ``_tools`` and ``_pipeline`` (what a call goes through; ``_function_tool`` is
+``@tool``), ``_prompt`` and ``_assembly``, then ``_agent``, which ties them together.
 ``dsh.agent.testing`` has a model without a network.
 """
 

@@ -10,7 +10,7 @@ from dsh.agent._json import JsonValueError, freeze_json, thaw_json
 from dsh.agent._messages import ImageBlock, ResultBlock, TextBlock
 from dsh.agent._signature import Signature
 from dsh.agent._threads import THREAD_GRACE, run_in_thread
-from dsh.agent._tool import Tool, ToolBody, ToolError, ToolExecution, ToolResult
+from dsh.agent._tool import InvalidToolError, Tool, ToolBody, ToolError, ToolExecution, ToolResult
 
 __all__ = ["tool"]
 
@@ -67,9 +67,11 @@ def tool(
     """
 
     def made(function: Function) -> Tool:
-        if not inspect.isroutine(function):
+        if not (inspect.isfunction(function) or inspect.ismethod(function)):
             raise TypeError(f"@tool takes a function, not a {type(function).__name__}")
         known_as = name if name is not None else function.__name__
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise InvalidToolError(known_as, "needs a function that returns, not one that yields")
         signature = Signature.of(function, name=known_as)
         body = (
             _async_body(cast(Callable[..., Awaitable[object]], function), signature)

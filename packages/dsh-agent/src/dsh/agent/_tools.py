@@ -81,6 +81,10 @@ class _View:
         """In the host's order; made when first asked for."""
 
 
+def _changed(name: str, registered: bool) -> ToolsChanged:
+    return ToolsChanged(name=name, registered=registered)
+
+
 def _guidance(tool: Tool) -> Section | None:
     if not tool.guidance:
         return None
@@ -113,7 +117,7 @@ class ToolRegistry:
             DuplicateToolError,
             host=host._layer if host is not None else None,
             hooks=self._hooks,
-            changed=lambda name, registered: ToolsChanged(name=name, registered=registered),
+            changed=_changed,
         )
         self._closed = False
         self._filters: tuple[ToolRestriction, ...] = ()
