@@ -52,6 +52,7 @@ from dsh.agent.testing import (
     assert_no_leaks,
     call,
     faults,
+    host_probe,
     reply,
     say,
     sweep,
@@ -269,7 +270,7 @@ def everything_was_done(agent: Agent) -> None:
 
 
 def left_no_agent(host: Host) -> AbstractContextManager[None]:
-    return assert_no_leaks(lambda: [f"agent {agent.id}" for agent in host.agents.list()])
+    return assert_no_leaks(host_probe(host))
 
 
 async def host_serves(host: Host, record: Record) -> None:
@@ -329,7 +330,7 @@ async def in_its_own_task(stage: SweepStage) -> None:
                     with stage.settled():
                         await agent.wait_idle()
                         record.check()
-                        if agent.status != "disposed":
+                        if {cut.route for cut in stage.made} <= {"request", "agent.cancel"}:
                             await serves(agent)
             with stage.settled():
                 record.check()

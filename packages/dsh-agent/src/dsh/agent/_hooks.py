@@ -149,6 +149,12 @@ class Hooks:
         outer = self._outer._at(point) if self._outer is not None else ()
         return (*outer, *own) if outer and own else outer or own
 
+    @property
+    def listeners(self) -> tuple[str, ...]:
+        """The points of this layer that somebody listens to, once per listener."""
+        layer = self._listeners or {}
+        return tuple(_name(point) for point, entries in layer.items() for _ in entries)
+
     def close(self) -> None:
         """End this layer: every listener of it is gone for good; closing again does nothing."""
         self._closed = True

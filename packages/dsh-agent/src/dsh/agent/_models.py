@@ -79,6 +79,12 @@ class ModelRegistry:
         """Every registered name, in the order of registration."""
         return tuple(self._entries)
 
+    @property
+    def requests_under_way(self) -> int:
+        """How many requests hold a token of a limited model right now."""
+        limiters = {entry.limiter for entry in self._entries.values() if entry.limiter is not None}
+        return sum(limiter.borrowed_tokens for limiter in limiters)
+
     async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
         """Answer *request* with the model it names, once that model's limit allows.
 

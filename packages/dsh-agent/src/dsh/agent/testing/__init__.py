@@ -13,6 +13,7 @@ from dsh.agent.testing._cut import Cut, Side
 from dsh.agent.testing._hang import ends_within
 from dsh.agent.testing._leaks import LeakError, Probe, assert_no_leaks
 from dsh.agent.testing._logs import completed_turn, interrupted_turn
+from dsh.agent.testing._probes import AgentList, HostLike, host_probe
 from dsh.agent.testing._report import SweepFailedError, SweepFailure, SweepReport
 from dsh.agent.testing._scripted import ScriptedModel
 from dsh.agent.testing._stage import Route, SweepStage
@@ -33,12 +34,14 @@ from dsh.agent.testing._sweep import replay, sweep
 from dsh.agent.testing._trial import HangError, RouteError, Scenario
 
 __all__ = [
+    "AgentList",
     "AwaitPoint",
     "AwaitShare",
     "Cut",
     "Failure",
     "Hang",
     "HangError",
+    "HostLike",
     "LeakError",
     "Probe",
     "Route",
@@ -60,6 +63,7 @@ __all__ = [
     "fail",
     "faults",
     "hang",
+    "host_probe",
     "interrupted_turn",
     "replay",
     "reply",
