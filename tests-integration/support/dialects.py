@@ -5,11 +5,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import anthropic_wire
 import openai_wire
 from fake_endpoint import Body, Refuse, Reply
 from pydantic import SecretStr
 
 from dsh.agent import ChatModel, ContentBlock, FinishReason, Usage
+from dsh.llm_anthropic import AnthropicConfig, AnthropicModel
 from dsh.llm_openai import OpenAIConfig, OpenAIModel
 
 USAGE = Usage(input_tokens=7, output_tokens=5)
@@ -62,4 +64,22 @@ OPENAI = Dialect(
     arguments=openai_wire.arguments,
 )
 
-DIALECTS = [OPENAI]
+
+def _anthropic(url: str, **settings: Any) -> AnthropicModel:
+    merged: Mapping[str, Any] = {"api_key": SecretStr(anthropic_wire.KEY), **settings}
+    return AnthropicModel(AnthropicConfig(base_url=url, **merged))
+
+
+ANTHROPIC = Dialect(
+    name="anthropic",
+    key=anthropic_wire.KEY,
+    model=_anthropic,
+    refuse=anthropic_wire.refuse,
+    answer=anthropic_wire.answer,
+    begun=anthropic_wire.begun,
+    failed=anthropic_wire.failed,
+    results=anthropic_wire.results,
+    arguments=anthropic_wire.arguments,
+)
+
+DIALECTS = [OPENAI, ANTHROPIC]
