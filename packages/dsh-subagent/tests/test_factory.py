@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dsh.subagent import ProviderPluginError, SubagentProvider, discover_providers
+from dsh.agent import PluginError
+from dsh.subagent import SubagentProvider, discover_providers
 
 GOOD = """
 class Factory:
@@ -16,6 +17,8 @@ class Factory:
     def create(self, host, config, /):
         from dsh.subagent.testing import ScriptedProvider
         return ScriptedProvider(name=config["name"])
+
+factory = Factory()
 """
 
 
@@ -39,24 +42,20 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return install
 
 
-def found(name: str) -> Any:
-    (plugin,) = (each for each in discover_providers() if each.name == name)
-    return plugin
-
-
 @pytest.mark.guarantee("B-SEAM-01")
 def test_a_backend_of_any_distribution_is_found_and_made_by_its_factory(installed: Any) -> None:
     """Backends are told apart by name and come from wherever they are installed."""
-    installed("good_dist", "good_plugin", GOOD, shiny="good_plugin:Factory")
-    plugin = found("shiny")
-    assert (plugin.distribution, plugin.reference) == ("good_dist 1.2", "good_plugin:Factory")
-    provider: SubagentProvider = plugin.load().create(SimpleNamespace(), {"name": "mine"})
+    installed("good_dist", "good_plugin", GOOD, shiny="good_plugin:factory")
+    plugin = discover_providers()["shiny"]
+    assert plugin.distributions == ("good_dist 1.2",)
+    host: Any = SimpleNamespace()
+    provider: SubagentProvider = plugin.load().create(host, {"name": "mine"})
     assert provider.name == "mine"
 
 
 def test_listing_imports_nothing(installed: Any) -> None:
-    installed("lazy_dist", "lazy_plugin", GOOD, lazy="lazy_plugin:Factory")
-    assert found("lazy")
+    installed("lazy_dist", "lazy_plugin", GOOD, lazy="lazy_plugin:factory")
+    assert "lazy" in discover_providers()
     assert "lazy_plugin" not in sys.modules
 
 
@@ -65,18 +64,18 @@ def test_listing_imports_nothing(installed: Any) -> None:
     [
         ("import nothing_of_that_name", "No module named 'nothing_of_that_name'"),
         ("raise SystemExit('no display')", "SystemExit: no display"),
-        ("", "has no attribute 'Factory'"),
-        ("Factory = 3", "it has no config_model"),
-        ("class Factory:\n    config_model = dict", "it has no create"),
+        ("", "has no attribute 'factory'"),
+        ("factory = 3", "int is no ProviderFactory: it has no callable 'config_model'"),
+        ("class factory:\n    config_model = dict", "it has no callable 'create'"),
     ],
 )
 def test_a_broken_plugin_is_named_and_the_others_load(
     installed: Any, source: str, problem: str
 ) -> None:
-    installed("good_dist", "good_plugin", GOOD, shiny="good_plugin:Factory")
-    installed("bad_dist", "bad_plugin", source, rusty="bad_plugin:Factory")
-    with pytest.raises(ProviderPluginError, match=problem) as caught:
-        found("rusty").load()
-    assert "'rusty' of bad_dist 1.2 (bad_plugin:Factory)" in str(caught.value)
-    assert caught.value.code == "BROKEN_PLUGIN"
-    assert found("shiny").load().config_model is dict
+    installed("good_dist", "good_plugin", GOOD, shiny="good_plugin:factory")
+    installed("bad_dist", "bad_plugin", source, rusty="bad_plugin:factory")
+    found = discover_providers()
+    with pytest.raises(PluginError, match=problem) as caught:
+        found["rusty"].load()
+    assert "'rusty' of dsh.subagent_providers (bad_dist 1.2)" in str(caught.value)
+    assert found["shiny"].load().config_model is dict

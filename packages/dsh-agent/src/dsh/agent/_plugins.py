@@ -60,7 +60,7 @@ class Plugin(Generic[T]):
             raise PluginError(self, "is offered more than once: uninstall all but one")
         try:
             return self.check(entry.load())
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:  # a module that exits when imported is broken, too
             raise PluginError(self, f"cannot be used: {type(exc).__name__}: {exc}") from exc
 
 

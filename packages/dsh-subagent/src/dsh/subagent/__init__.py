@@ -6,7 +6,8 @@ In which order to read it:
 - ``_progress`` and ``_events``: what is told while it runs.
 - ``_provider``: the contract of a backend; ``_resolved`` is the request as a backend sees it.
 - ``_supervisor``: who holds a backend to it, with the table of every way a run can go. Its parts
-  are ``_child`` (settling), ``_run`` (the handle) and ``_ending`` (was it cancelled, or a bug?).
+  are ``_child`` and ``_completion`` (settling), ``_run`` (the handle), ``_ending`` (cancelled, or a
+  bug?).
 - ``_service``: the door; ``_admission`` is what it refuses and what it copies.
 - ``_factory``: backends that come as plugins. ``_errors``: everything that is raised.
 
@@ -29,10 +30,8 @@ from dsh.subagent._errors import (
 )
 from dsh.subagent._events import ProviderAdded, ProviderRemoved, RunEnded, RunStarted
 from dsh.subagent._factory import (
-    InstalledProvider,
     ProviderFactory,
     ProviderHost,
-    ProviderPluginError,
     discover_providers,
 )
 from dsh.subagent._parent import DelegatingParent
@@ -61,14 +60,12 @@ __all__ = [
     "CancelScopeError",
     "DelegatingParent",
     "DuplicateProviderError",
-    "InstalledProvider",
     "ParentDisposedError",
     "Progress",
     "ProviderAdded",
     "ProviderDescriptor",
     "ProviderFactory",
     "ProviderHost",
-    "ProviderPluginError",
     "ProviderRemoved",
     "Publish",
     "ResolvedRequest",

@@ -8,6 +8,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, cast
 
+import trio
+
 from dsh.agent import (
     AgentOptions,
     ContentBlock,
@@ -18,13 +20,13 @@ from dsh.agent import (
     ToolFilter,
     ToolResultBlock,
 )
-from dsh.subagent._errors import UnsupportedCapabilityError
+from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
 from dsh.subagent._provider import ProviderDescriptor
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._resolved import ResolvedRequest
 from dsh.tools_jsonschema import assert_supported_output_schema, output_schema_from
 
-__all__ = ["admit"]
+__all__ = ["admit", "refuse_used_scope"]
 
 _GATED: Final = {
     "output_schema": "output_schema",
@@ -67,6 +69,18 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         tool_filter=_filter(request.tool_filter),
         persona=_text("persona", request.persona),
     )
+
+
+def refuse_used_scope(scope: trio.CancelScope) -> None:
+    """Refuse a scope that cannot bound one start and nothing else.
+
+    Raises:
+      CancelScopeError: It was entered before, or is shielded.
+    """
+    if scope.is_relative is None:
+        raise CancelScopeError("was entered before")
+    if scope.shield:
+        raise CancelScopeError("is shielded, so that the parent could not end the child")
 
 
 def _demand(provider: ProviderDescriptor, capability: str, field: str) -> None:

@@ -11,26 +11,26 @@ from typing import Any, Final, cast, final
 import trio
 from trio.lowlevel import enable_ki_protection
 
-from dsh.agent import AgentId, DelegatedUsage, Registration, Usage
+from dsh.agent import AgentId, Registration
+from dsh.subagent._completion import checked, completed, delegated_usage
 from dsh.subagent._ending import Cancellation, Interruption, unwrapped
 from dsh.subagent._errors import SubagentRunError, described
 from dsh.subagent._events import RunEnded, RunStarted
 from dsh.subagent._progress import Progress
 from dsh.subagent._resolved import ResolvedRequest
 from dsh.subagent._result import SubagentResult
-from dsh.tools_jsonschema import StructuredValueError
 
-__all__ = ["Child", "tell"]
+__all__ = ["Child"]
 
-logger: Final = logging.getLogger("dsh.subagent")
+_logger: Final = logging.getLogger("dsh.subagent")
 
 
-def tell(listener: Callable[[Any], object], event: object) -> None:
+def _tell(listener: Callable[[Any], object], event: object) -> None:
     """Call a foreign *listener*; what it raises is logged and disturbs nobody (B-SEAM-23)."""
     try:
         listener(event)
     except Exception:
-        logger.exception("a listener of %s raised", type(event).__name__)
+        _logger.exception("a listener of %s raised", type(event).__name__)
 
 
 @final
@@ -106,8 +106,8 @@ class Child:
             parent_call_id=request.parent_call_id,
         )
         for listener in tuple(self._listeners or ()):
-            tell(listener, stamped)
-        tell(request.parent.dispatch, stamped)
+            _tell(listener, stamped)
+        _tell(request.parent.dispatch, stamped)
 
     def when_heard(self, start: Callable[[], object], /) -> None:
         """See `RunReporter.when_heard`."""
@@ -128,7 +128,9 @@ class Child:
         """See `RunReporter.settle`."""
         checked(result)
         if not self.settled.is_set():
-            self._result = settled = self._completed(result, instead="error")
+            self._result = settled = completed(
+                result, self.request, child_id=self.id, began=self._began, instead="error"
+            )
             self._announce(settled, settled.output, settled.detail)
 
     # The supervisor's side.
@@ -143,7 +145,7 @@ class Child:
             parent_call_id=request.parent_call_id,
             label=request.label,
         )
-        tell(request.parent.dispatch, event)
+        _tell(request.parent.dispatch, event)
 
     def cancelled(self, why: Cancellation) -> None:
         """Settle with what the backend left, or bare."""
@@ -154,7 +156,9 @@ class Child:
             left = replace(left, stop_reason=why.stop_reason)
         if not left.completed:
             left = replace(left, detail=left.detail or why.detail)
-        self._result = settled = self._completed(left, instead=why.stop_reason)
+        self._result = settled = completed(
+            left, self.request, child_id=self.id, began=self._began, instead=why.stop_reason
+        )
         self._announce(settled, settled.output, settled.detail)
 
     def interrupted(self, why: Interruption) -> None:
@@ -165,26 +169,10 @@ class Child:
     def failed(self, error: BaseException) -> None:
         """Settle with the backend's own failure; a later one is logged."""
         if self.settled.is_set():
-            logger.error("child %r failed after it had settled", self.id, exc_info=error)
+            _logger.error("child %r failed after it had settled", self.id, exc_info=error)
             return
         self._failure = error
         self._announce(self._partial, None, described(error))
-
-    def _completed(self, result: SubagentResult[Any], *, instead: str) -> SubagentResult[Any]:
-        """Fill in what the seam knows; a completed end without its value becomes *instead*."""
-        value, problem = result.value, None
-        if value is None and (result.completed or result.structured is not None):
-            value, problem = _parsed(self.request, result.structured)
-        short = problem is not None and result.completed
-        return replace(
-            result,
-            stop_reason=instead if short else result.stop_reason,
-            output=tuple(result.output),
-            value=value,
-            detail=problem if short else result.detail,
-            seconds=result.seconds or trio.current_time() - self._began,
-            child_id=self.id,
-        )
 
     def _announce(
         self,
@@ -194,14 +182,9 @@ class Child:
     ) -> None:
         self.settled.set()
         request, dispatch = self.request, self.request.parent.dispatch
-        if counted is not None and _is_counted(counted):
-            usage = DelegatedUsage(
-                child_id=self.id,
-                usage=counted.usage or Usage(),
-                model_requests=counted.model_requests or 0,
-                tool_calls=counted.tool_calls or 0,
-            )
-            tell(dispatch, usage)
+        usage = None if counted is None else delegated_usage(counted, child_id=self.id)
+        if usage is not None:
+            _tell(dispatch, usage)
         ended = RunEnded(
             provider=request.provider,
             child_id=self.id,
@@ -212,35 +195,4 @@ class Child:
             output=output,
             detail=detail,
         )
-        tell(dispatch, ended)
-
-
-def checked(result: SubagentResult[Any]) -> SubagentResult[Any]:
-    """Return *result*, or refuse what is none.
-
-    Raises:
-      TypeError: A backend gave something else.
-    """
-    if not isinstance(cast("object", result), SubagentResult):
-        raise TypeError(f"a backend gives a SubagentResult, not {type(result).__name__}")
-    if not isinstance(cast("object", result.stop_reason), str):
-        raise TypeError(f"stop_reason is a str, not {type(result.stop_reason).__name__}")
-    if not isinstance(cast("object", result.output), tuple | list):
-        raise TypeError(f"output is a tuple of blocks, not {type(result.output).__name__}")
-    return result
-
-
-def _parsed(request: ResolvedRequest, structured: object) -> tuple[Any, str | None]:
-    """Return the value asked for, or what is wrong with *structured*."""
-    try:
-        return request.parse(structured), None
-    except StructuredValueError as exc:
-        return None, str(exc)
-    except Exception as exc:  # noqa: BLE001 - a type's own validator may raise anything
-        return None, described(exc)
-
-
-def _is_counted(result: SubagentResult[Any]) -> bool:
-    return any(
-        count is not None for count in (result.usage, result.model_requests, result.tool_calls)
-    )
+        _tell(dispatch, ended)

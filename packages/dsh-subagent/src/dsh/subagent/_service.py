@@ -10,7 +10,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from dsh.agent import AgentDisposedError, Hooks, Registration
-from dsh.subagent._admission import admit
+from dsh.subagent._admission import admit, refuse_used_scope
 from dsh.subagent._errors import (
     DuplicateProviderError,
     ParentDisposedError,
@@ -23,7 +23,7 @@ from dsh.subagent._provider import ProviderDescriptor, SubagentCapabilities, Sub
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._result import SubagentResult
 from dsh.subagent._run import SubagentRun
-from dsh.subagent._supervisor import Supervisor, refuse_used_scope
+from dsh.subagent._supervisor import Supervisor
 
 __all__ = ["SubagentService"]
 

@@ -20,18 +20,20 @@ An interrupt is a ``KeyboardInterrupt`` or its like. Groups of one are unwrapped
 Next: `_service.py`, which starts it.
 """
 
+import logging
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import trio
 from trio.lowlevel import disable_ki_protection, enable_ki_protection
 
 from dsh.agent import AgentId, HarnessError
-from dsh.subagent._child import Child, checked, logger
+from dsh.subagent._admission import refuse_used_scope
+from dsh.subagent._child import Child
+from dsh.subagent._completion import checked
 from dsh.subagent._ending import Cancellation, Failure, Interruption, ending_of
 from dsh.subagent._errors import (
-    CancelScopeError,
     SubagentPublishError,
     SubagentStartCancelledError,
     SubagentStartError,
@@ -42,19 +44,9 @@ from dsh.subagent._resolved import ResolvedRequest
 from dsh.subagent._result import SubagentResult
 from dsh.subagent._run import SubagentRun
 
-__all__ = ["Supervisor", "refuse_used_scope"]
+__all__ = ["Supervisor"]
 
-
-def refuse_used_scope(scope: trio.CancelScope) -> None:
-    """Refuse a scope that cannot bound one start and nothing else.
-
-    Raises:
-      CancelScopeError: It was entered before, or is shielded.
-    """
-    if scope.is_relative is None:
-        raise CancelScopeError("was entered before")
-    if scope.shield:
-        raise CancelScopeError("is shielded, so that the parent could not end the child")
+_logger: Final = logging.getLogger("dsh.subagent")
 
 
 @final
@@ -175,7 +167,7 @@ class Supervisor:
                 if self._child is not None:
                     self._child.interrupted(ending)
         if ending.error is not None and not isinstance(ending.error, SubagentStartCancelledError):
-            logger.error(
+            _logger.error(
                 "subagent provider %r raised while it was being cancelled",
                 self._request.provider,
                 exc_info=ending.error,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import trio
 
 from dsh.agent import AgentId, Hooks
+from dsh.subagent._ending import unwrapped
 from dsh.subagent._errors import ParentDisposedError
 from dsh.subagent._parent import DelegatingParent
 
@@ -20,7 +21,8 @@ E = TypeVar("E")
 class ScriptedParent:
     """The least that can delegate: ``async with ScriptedParent() as parent``.
 
-    Leaving the block ends it and everything below it. ``events`` is all that was dispatched to it,
+    Leaving the block ends it and everything below it, and lets an error out bare where there is
+    only one. ``events`` is all that was dispatched to it,
     in order; ``hooks`` hears the same.
     """
 
@@ -79,7 +81,15 @@ class ScriptedParent:
     ) -> bool | None:
         self.dispose()
         assert self._manager is not None
-        return await self._manager.__aexit__(kind, error, traceback)
+        try:
+            return await self._manager.__aexit__(kind, error, traceback)
+        except BaseExceptionGroup as group:
+            bare = unwrapped(group)
+            if bare is error:
+                return False
+            if bare is group:
+                raise
+        raise bare
 
     def __repr__(self) -> str:
         state = "disposed" if self.disposed else "open" if self._nursery else "not open"

@@ -1,0 +1,57 @@
+"""The scripted provider as a plugin: one fixed answer, from a host's configuration."""
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pydantic import BaseModel, ConfigDict
+
+from dsh.subagent import ProviderFactory, ProviderHost, SubagentCapabilities
+from dsh.subagent.testing import ScriptedProvider, reply
+
+__all__ = ["MockConfig", "MockFactory", "factory"]
+
+
+class MockConfig(BaseModel):
+    """What the mock answers, and which optional request fields it lets through."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = "mock"
+    """What it is registered under."""
+    reply: str = "done"
+    """The text of every answer."""
+    stop_reason: str = "completed"
+    structured: dict[str, Any] | None = None
+    """The value of an answer to a request with an ``output_schema``."""
+    inherits_parent_context: bool = False
+    output_schema: bool = True
+    depth_limit: bool = True
+    tool_filter: bool = True
+    persona: bool = True
+
+
+@final
+class MockFactory:
+    """Makes a `ScriptedProvider` that gives one answer for good; needs nothing of its host."""
+
+    config_model = MockConfig
+
+    def create(self, host: ProviderHost, config: MockConfig, /) -> ScriptedProvider:
+        """See `dsh.subagent.ProviderFactory.create`."""
+        return ScriptedProvider(
+            reply(config.reply, stop_reason=config.stop_reason, structured=config.structured),
+            name=config.name,
+            capabilities=SubagentCapabilities(
+                output_schema=config.output_schema,
+                depth_limit=config.depth_limit,
+                tool_filter=config.tool_filter,
+                persona=config.persona,
+            ),
+            inherits_parent_context=config.inherits_parent_context,
+        )
+
+
+factory: Final = MockFactory()
+"""What the entry point names."""
+
+if TYPE_CHECKING:
+    _: ProviderFactory = factory
