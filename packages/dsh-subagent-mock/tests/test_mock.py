@@ -19,12 +19,11 @@ from dsh.subagent.testing import ScriptedParent
 from dsh.subagent_mock import MockConfig, ScriptedProvider, factory, hang, reply
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-HOST: Any = object()
 
 
 def mock(**settings: Any) -> SubagentService:
     service = SubagentService()
-    service.register(factory.create(HOST, MockConfig(**settings)))
+    service.register(factory.create(None, MockConfig(**settings)))
     return service
 
 
@@ -114,7 +113,7 @@ def test_it_is_a_plugin_that_comes_and_goes() -> None:
     made = discover_providers()["mock"].load()
     config = made.config_model.model_validate({"name": "stand-in"})
     service = SubagentService()
-    with service.register(made.create(HOST, config)):
+    with service.register(made.create(None, config)):
         assert service.list() == ("stand-in",)
     assert service.list() == ()
 

@@ -20,13 +20,19 @@ class MockConfig(BaseModel):
     reply: str = "done"
     """The text of every answer."""
     stop_reason: str = "completed"
+    """Why every child ends."""
     structured: dict[str, Any] | None = None
     """The value of an answer to a request with an ``output_schema``."""
     inherits_parent_context: bool = False
+    """What it says of its children's knowledge of the conversation."""
     output_schema: bool = True
+    """Whether a request may have an ``output_schema``."""
     depth_limit: bool = True
+    """Whether a request may have a ``max_depth``."""
     tool_filter: bool = True
+    """Whether a request may have a ``tool_filter``."""
     persona: bool = True
+    """Whether a request may have a ``persona``."""
 
 
 @final
@@ -35,7 +41,7 @@ class MockFactory:
 
     config_model = MockConfig
 
-    def create(self, host: ProviderHost, config: MockConfig, /) -> ScriptedProvider:
+    def create(self, host: ProviderHost | None, config: MockConfig, /) -> ScriptedProvider:
         """See `dsh.subagent.ProviderFactory.create`."""
         return ScriptedProvider(
             reply(config.reply, stop_reason=config.stop_reason, structured=config.structured),
