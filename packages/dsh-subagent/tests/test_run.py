@@ -17,13 +17,22 @@ from dsh.subagent import (
     SubagentRun,
     SubagentRunError,
     SubagentSelfCloseError,
+    SubagentService,
+    SubagentStartRequest,
     TextProgress,
     ThoughtProgress,
     ToolEndedProgress,
     ToolStartedProgress,
     UsageProgress,
 )
-from dsh.subagent.testing import fail, hang, linger, reply
+from dsh.subagent.testing import (
+    ScriptedParent,
+    ScriptedProvider,
+    fail,
+    hang,
+    linger,
+    reply,
+)
 
 Result = SubagentResult[Any]
 
@@ -298,7 +307,7 @@ async def test_progress_of_another_kind_is_the_backends_bug(seam: Any) -> None:
 # usage
 
 
-@pytest.mark.field_case("B169", "B172", "B173")
+@pytest.mark.field_case("B172", "B173")
 async def test_what_a_child_used_is_told_its_parent_once_before_the_end(seam: Any) -> None:
     """Counted once, for every way to end that has counts, the cut off ones included."""
     used = Usage(input_tokens=9, output_tokens=2)
@@ -310,6 +319,25 @@ async def test_what_a_child_used_is_told_its_parent_once_before_the_end(seam: An
     assert told == DelegatedUsage(
         child_id=AgentId("scripted-1"), usage=used, model_requests=0, tool_calls=0
     )
+
+
+@pytest.mark.field_case("B169")
+async def test_usage_is_summed_at_every_level(seam: Any) -> None:
+    """Ten tokens each in parent, child and grandchild: the parent's tree has used thirty."""
+    ten = Usage(input_tokens=10)
+
+    async def child(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        async with ScriptedParent(id=child_id, depth=1) as agent:
+            await seam.service.run("scripted", seam.request(parent=agent))
+            below = sum((told.usage for told in agent.heard(DelegatedUsage)), start=Usage())
+        return SubagentResult(stop_reason="completed", usage=ten + below)
+
+    seam.script(child, reply(usage=ten))
+    result = await seam.service.run("scripted", seam.request())
+    assert result.usage == Usage(input_tokens=20)
+    told = sum((event.usage for event in seam.parent.heard(DelegatedUsage)), start=Usage())
+    assert (ten + told).total_tokens == 30
 
 
 async def test_a_child_that_breaks_has_still_used_what_it_left(seam: Any) -> None:
@@ -348,3 +376,43 @@ async def test_siblings_share_no_fate_and_no_prompt(seam: Any) -> None:
     assert [request.text for request in provider.requests] == ["0", "1", "2"]
     ends = {event.child_id: event.stop_reason for event in seam.parent.heard(RunEnded)}
     assert ends == {"scripted-1": "aborted", "scripted-2": "error", "scripted-3": "completed"}
+
+
+@pytest.mark.field_case("B129")
+async def test_a_parent_that_breaks_ends_its_children_before_it_raises(
+    autojump_clock: Any,
+) -> None:
+    """Nothing goes on detached: when the failure is seen, the slow child is gone."""
+    service, provider = SubagentService(), ScriptedProvider(linger(5))
+    service.register(provider)
+
+    async def fatal_tool() -> None:
+        raise ValueError("the tool gave up")
+
+    with pytest.raises(ValueError, match="the tool gave up"):  # noqa: PT012 - the block is it
+        async with ScriptedParent() as parent:
+            request = SubagentStartRequest(prompt="go", parent=parent)
+            async with await service.start("scripted", request):
+                await fatal_tool()
+    assert (provider.running, trio.current_time()) == (set(), 5)
+
+
+@pytest.mark.field_case("B131")
+async def test_children_of_one_provider_share_nothing(seam: Any) -> None:
+    """At once or one after the other, each starts empty and answers its own prompt."""
+
+    async def echo(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        memory = [request.text]
+        await trio.lowlevel.checkpoint()
+        output = (TextBlock(text=" ".join(memory)),)
+        return SubagentResult(stop_reason="completed", output=output)
+
+    seam.script(echo)
+    one, two = [
+        await seam.service.start("scripted", seam.request(prompt=prompt)) for prompt in "12"
+    ]
+    async with one, two:
+        assert ((await one.result()).text, (await two.result()).text) == ("1", "2")
+    later = await seam.service.run("scripted", seam.request(prompt="3"))
+    assert later.text == "3"

@@ -217,7 +217,7 @@ class Hooks:
         """Tell everyone who observes the class of *event*; what they raise is logged."""
         for entry in self._at(type(event)):
             try:
-                cast(Callable[[object], object], entry.listener)(event)
+                cast("Callable[[object], object]", entry.listener)(event)
             except Exception:
                 logger.exception("a listener of %s raised", type(event).__name__)
 
@@ -227,7 +227,7 @@ class Hooks:
         For registrations that are undone when a listener objects (B-TOOL-07, B-SYS-12).
         """
         for entry in self._at(type(event)):
-            cast(Callable[[object], object], entry.listener)(event)
+            cast("Callable[[object], object]", entry.listener)(event)
 
     async def run_filter(self, point: Filter[V, C], value: V, context: C) -> V:
         """Send *value* through the onion of *point*.
@@ -244,7 +244,7 @@ class Hooks:
                 _check(point, current)
             if index == len(entries):
                 return current
-            listener = cast(Callable[[V, C, Next[V]], Awaitable[V]], entries[index].listener)
+            listener = cast("Callable[[V, C, Next[V]], Awaitable[V]]", entries[index].listener)
             changed = await listener(current, context, partial(through, index + 1))
             _check(point, changed)
             return changed
@@ -258,7 +258,7 @@ class Hooks:
           HookValueError: a listener gave neither a reason nor ``None``.
         """
         for entry in self._at(point):
-            reason = cast(Callable[[S], object], entry.listener)(subject)
+            reason = cast("Callable[[S], object]", entry.listener)(subject)
             if isinstance(reason, str):
                 return reason
             if reason is not None:
@@ -272,7 +272,7 @@ class Hooks:
           HookValueError: a listener gave no bool.
         """
         for entry in self._at(point):
-            over = cast(Callable[[S], object], entry.listener)(subject)
+            over = cast("Callable[[S], object]", entry.listener)(subject)
             if not isinstance(over, bool):
                 raise HookValueError(point.name, got=over, expected="a bool")
             if over:
