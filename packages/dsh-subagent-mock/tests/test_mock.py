@@ -113,7 +113,8 @@ def test_it_is_a_plugin_that_comes_and_goes() -> None:
     made = discover_providers()["mock"].load()
     config = made.config_model.model_validate({"name": "stand-in"})
     service = SubagentService()
-    with service.register(made.create(None, config)):
+    host: Any = None
+    with service.register(made.create(host, config)):
         assert service.list() == ("stand-in",)
     assert service.list() == ()
 
