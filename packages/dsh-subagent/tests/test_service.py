@@ -265,8 +265,8 @@ def test_every_refusal_of_the_seam_is_a_coded_error_of_the_family() -> None:
     while pending:
         classes += (below := pending.pop().__subclasses__())
         pending += below
-    codes = [each.code for each in classes]
-    assert len(set(codes)) == len(codes) == 11
+    codes = [each.code for each in classes if each.__module__.startswith("dsh.subagent._")]
+    assert len(set(codes)) == len(codes) >= 11
     assert issubclass(SubagentError, HarnessError)
 
 
