@@ -1,5 +1,6 @@
 """The tool calls of one response: each answered once, in the model's order."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,7 @@ from dsh.agent import (
     ToolResult,
     ToolResultBlock,
     ToolResulted,
+    tool,
 )
 from dsh.agent.testing import ScriptedModel, call, call_raw, reply, say
 from dsh.agent_loop import Host
@@ -374,3 +376,34 @@ async def test_a_tool_is_told_whose_it_is_by_its_execution(
     own = [each for each in seen if each[0] == parent.id]
     assert sorted(own) == [(parent.id, each) for each in ("a", "a", "b", "b")]
     assert len({owner for owner, each in seen if each == "c"}) == 2
+
+
+async def test_a_thread_that_will_not_end_ends_its_turn_as_lost(
+    host: Host, script: Follow, ends: Ends, caplog: pytest.LogCaptureFixture
+) -> None:
+    release, running = threading.Event(), threading.Event()
+
+    def stuck() -> str:
+        """Wait, deaf to being asked to end."""
+        running.set()
+        release.wait()
+        return "late"
+
+    host.tools.register(tool(thread_grace=0.01)(stuck))
+    model = script(reply(call("stuck", call_id="a"), call("stuck", call_id="b")), say("after"))
+    handle = await host.agents.create(AgentSpec())
+    agent = handle.agent
+    agent.send("go")
+    await trio.to_thread.run_sync(running.wait)
+    agent.cancel("enough")
+    await agent.wait_idle()
+    ((reason, detail),) = ends(agent)
+    assert reason == "lost"
+    assert "did not end within 0.01 seconds" in (detail or "")
+    assert [code for _, _, code in answers(agent)] == ["THREAD_LOST", "CANCELLED"]
+    release.set()
+    agent.send("go on")
+    await agent.wait_idle()
+    assert unanswered(model.requests[-1]) == []
+    while trio.to_thread.current_default_thread_limiter().borrowed_tokens:
+        await trio.lowlevel.checkpoint()

@@ -258,3 +258,12 @@ async def test_two_errors_leave_the_host_together(no_leaks: None) -> None:
 
     with pytest.RaisesGroup(KeyboardInterrupt, LookupError):
         await run()
+
+
+async def test_an_agent_that_ends_with_an_unflushed_log_does_not_spin(host: Host) -> None:
+    handle = await host.agents.create(AgentSpec())
+    await wait_all_tasks_blocked()
+    handle.agent.inject("context", source="test")
+    with trio.fail_after(5):
+        await handle.aclose()
+    assert handle.agent.session.turns == 1

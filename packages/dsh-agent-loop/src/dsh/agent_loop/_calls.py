@@ -11,6 +11,7 @@ from dsh.agent import (
     Message,
     ResultBlock,
     TextBlock,
+    ThreadLostError,
     ToolCallBlock,
     ToolCalled,
     ToolResult,
@@ -69,7 +70,10 @@ def _batches(turn: OpenTurn, calls: Sequence[ToolCallBlock]) -> list[range]:
 async def _work(ledger: "_Ledger", pending: Iterator[int]) -> None:
     for index in pending:
         await trio.lowlevel.checkpoint_if_cancelled()
-        ledger.note_result(index, await _execute(ledger.turn, ledger.note_call(index)))
+        result = await _execute(ledger.turn, ledger.note_call(index))
+        ledger.note_result(index, result)
+        if result.code == ThreadLostError.code:
+            ledger.turn.lose("".join(b.text for b in result.content if isinstance(b, TextBlock)))
 
 
 @trio.lowlevel.disable_ki_protection

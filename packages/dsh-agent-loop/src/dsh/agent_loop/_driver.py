@@ -67,7 +67,7 @@ class Driver:
         """Run whatever turns there are, until cancelled."""
         self._has_server = True
         while True:
-            if self._has_work():
+            if self._has_work() and not self._is_ending():
                 await self._drive()
             else:
                 self._wake = trio.Event()

@@ -18,6 +18,7 @@ from dsh.agent import (
     SteeringMessage,
     StepContext,
     StopReason,
+    ThreadLostError,
     ToolCallBlock,
     ToolChoice,
     TurnEnded,
@@ -60,6 +61,7 @@ class OpenTurn:
         "cancel_reason",
         "is_open",
         "is_stopped",
+        "lost",
         "max_steps",
         "number",
         "scope",
@@ -79,6 +81,8 @@ class OpenTurn:
         """Whether the last step made tool calls."""
         self.tool_choice: ToolChoice = "auto"
         self.cancel_reason: str | None = None
+        self.lost: str | None = None
+        """What may still be running: a thread that did not end when it was asked to."""
         self.is_open = False
         self.is_stopped = False
 
@@ -102,6 +106,11 @@ class OpenTurn:
         if self.cancel_reason is None:
             self.cancel_reason = reason
         self.scope.cancel(reason)
+
+    def lose(self, what: str) -> None:
+        """Have the turn end ``lost``: something of it cannot be ended."""
+        self.lost = what
+        self.scope.cancel(what)
 
     def stop(self) -> None:
         """Drop steering from here on: a stop hook ended the turn (B-AGT-37, B-AGT-38)."""
@@ -173,10 +182,7 @@ class OpenTurn:
 
     def end(self, outcome: Outcome | None) -> None:
         """Close the turn in the log; without an outcome it was cancelled (B-AGT-42, B-AGT-47)."""
-        if outcome is None:
-            ending = self.agent.status == "disposed" and self.cancel_reason is None
-            reason = self.cancel_reason or self.agent.end_reason
-            outcome = Outcome("disposed" if ending else "aborted", reason)
+        outcome = outcome or self._cut_short()
         self._log_injected()
         self.is_open = False
         self.log(
@@ -187,3 +193,10 @@ class OpenTurn:
                 code=outcome.code,
             )
         )
+
+    def _cut_short(self) -> Outcome:
+        if self.lost is not None:
+            return Outcome("lost", self.lost, ThreadLostError.code)
+        ending = self.agent.status == "disposed" and self.cancel_reason is None
+        reason = self.cancel_reason or self.agent.end_reason
+        return Outcome("disposed" if ending else "aborted", reason)
