@@ -1,0 +1,42 @@
+"""What models read, as prose in files of its own."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import cast, final
+
+__all__ = ["Wording", "headlines", "wording"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What a tool says of itself."""
+
+    description: str
+    prompt: str
+    """The description of its parameter ``prompt``."""
+    guidance: str
+
+
+def _read(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def wording(*, inherits_parent_context: bool) -> Wording:
+    """The words for a provider whose children know the conversation, or for one whose do not."""
+    kind = "inherited" if inherits_parent_context else "fresh"
+    return Wording(
+        description=_read(f"{kind}.description.md"),
+        prompt=_read(f"{kind}.prompt.md"),
+        guidance=_read(f"{kind}.guidance.md"),
+    )
+
+
+@cache
+def headlines() -> Mapping[str, str]:
+    """One sentence for each reason a child can end for; ``other`` is for those nobody knows."""
+    return cast("dict[str, str]", tomllib.loads(_read("headlines.toml")))
