@@ -182,7 +182,10 @@ async def test_the_run_is_over_before_the_parents_model_is_asked_again(
 async def test_cancelling_the_parents_turn_ends_its_children_first(
     host: Host, subagents: SubagentService, parent: Agent, results: Results
 ) -> None:
-    provider = ScriptedProvider(echo, hang("so far"), hang(), name="w")
+    async def act(request: ResolvedRequest, publish: Publish, id: AgentId) -> Result:
+        return await (echo if request.text == "a" else hang("so far"))(request, publish, id)
+
+    provider = ScriptedProvider(act, name="w")
     subagents.register(provider)
     mount_subagent_tool(host, subagents, {"provider": "w"})
     ended: list[str] = []
