@@ -7,7 +7,7 @@ from dsh.agent.testing import ScriptedModel, call, say
 from dsh.agent_loop import open_host
 from dsh.subagent import SubagentService
 from dsh.subagent_spawn import SpawnProvider
-from dsh.tool_subagent import subagent_tool
+from dsh.tool_subagent import SubagentToolConfig, mount_subagent_tool
 
 
 async def main() -> None:
@@ -23,7 +23,7 @@ async def main() -> None:
         )
         subagents = SubagentService()
         subagents.register(SpawnProvider(host.agents))
-        host.tools.register(subagent_tool(subagents, provider="spawn"))
+        mount_subagent_tool(host, subagents, SubagentToolConfig(provider="spawn"))
         async with host.agents.open(AgentSpec(options=AgentOptions(model="scripted"))) as parent:
             parent.send("Count the files.")
             await parent.wait_idle()

@@ -25,7 +25,7 @@ from dsh.agent_loop import Host, open_host
 from dsh.session_jsonl import open_sessions
 from dsh.subagent import RunEnded, SubagentService
 from dsh.subagent_spawn import SpawnProvider
-from dsh.tool_subagent import subagent_tool
+from dsh.tool_subagent import SubagentToolConfig, mount_subagent_tool
 
 OPTIONS = AgentOptions(model="scripted")
 
@@ -47,7 +47,7 @@ def delegating(host: Host, *answers: Step) -> None:
     host.models.register(model, "scripted")
     subagents = SubagentService()
     subagents.register(SpawnProvider(host.agents))
-    host.tools.register(subagent_tool(subagents, provider="spawn"))
+    mount_subagent_tool(host, subagents, SubagentToolConfig(provider="spawn"))
 
 
 @pytest.mark.guarantee("B-SES-40", "B-PER-06")

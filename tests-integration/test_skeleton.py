@@ -21,7 +21,7 @@ from dsh.agent.testing import ScriptedModel, call, say
 from dsh.agent_loop import open_host
 from dsh.subagent import RunEnded, RunStarted, SubagentService
 from dsh.subagent_spawn import SpawnProvider
-from dsh.tool_subagent import subagent_tool
+from dsh.tool_subagent import SubagentToolConfig, mount_subagent_tool
 
 
 async def test_a_parent_delegates_and_reads_its_childs_answer() -> None:
@@ -34,7 +34,7 @@ async def test_a_parent_delegates_and_reads_its_childs_answer() -> None:
         host.models.register(model, "scripted")
         subagents = SubagentService()
         subagents.register(SpawnProvider(host.agents))
-        host.tools.register(subagent_tool(subagents, provider="spawn"))
+        mount_subagent_tool(host, subagents, SubagentToolConfig(provider="spawn"))
         children: list[Agent] = []
         order: list[str] = []
 
