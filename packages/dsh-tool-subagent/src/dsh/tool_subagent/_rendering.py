@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from dsh.agent import TextBlock, ToolResult
 from dsh.subagent import SubagentResult
+from dsh.tool_subagent._prose import headlines
 from dsh.tool_subagent._quoting import quoted
-from dsh.tool_subagent.prose import headlines
 
 __all__ = ["rendered"]
 

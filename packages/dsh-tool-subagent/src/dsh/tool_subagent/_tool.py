@@ -21,8 +21,8 @@ from dsh.agent import (
 )
 from dsh.subagent import ProviderDescriptor, SubagentService, SubagentStartRequest
 from dsh.tool_subagent._config import SubagentToolConfig
+from dsh.tool_subagent._prose import Wording, wording
 from dsh.tool_subagent._rendering import rendered
-from dsh.tool_subagent.prose import Wording, wording
 
 __all__ = ["Delegation"]
 

@@ -1,4 +1,4 @@
-"""What models read, as prose in files of its own."""
+"""What models read; the words themselves are in the files of ``prose``."""
 
 import tomllib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Wording:
 
 
 def _read(name: str) -> str:
-    return files(__name__).joinpath(name).read_text(encoding="utf-8").strip()
+    return files("dsh.tool_subagent").joinpath("prose", name).read_text(encoding="utf-8").strip()
 
 
 @cache
