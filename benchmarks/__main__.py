@@ -10,10 +10,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import floor, listeners, log
+from benchmarks import floor, listeners, log, turns
 from benchmarks.harness import Benchmark, Figure
 
-BENCHMARKS: Final[tuple[Benchmark, ...]] = (floor.BENCHMARK, listeners.BENCHMARK, log.BENCHMARK)
+BENCHMARKS: Final[tuple[Benchmark, ...]] = (
+    floor.BENCHMARK,
+    listeners.BENCHMARK,
+    log.BENCHMARK,
+    turns.BENCHMARK,
+)
 
 
 def main(
