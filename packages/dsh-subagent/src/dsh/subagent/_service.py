@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, final
 import trio
 from trio.lowlevel import enable_ki_protection
 
-from dsh.agent import AgentDisposedError, Hooks, Registration
+from dsh.agent import AgentDisposedError, HarnessError, Hooks, Registration
 from dsh.subagent._admission import admit, refuse_used_scope
 from dsh.subagent._errors import (
     DuplicateProviderError,
@@ -109,8 +109,10 @@ class SubagentService:
         supervisor = Supervisor(provider, resolved, scope=scope, release=release)
         try:
             run: SubagentRun[Any] = await request.parent.nursery.start(supervisor.supervise)
-        except SubagentStartCancelledError:
-            await trio.lowlevel.checkpoint_if_cancelled()  # the caller's own cancellation first
+        except HarnessError as exc:
+            if isinstance(exc, SubagentStartCancelledError):
+                await trio.lowlevel.checkpoint_if_cancelled()  # the caller's own cancellation first
+            exc.__cause__ = supervisor.cause or exc.__cause__
             raise
         except RuntimeError as exc:  # trio: the nursery is closed, the supervisor never ran
             raise ParentDisposedError(resolved.parent_id) from exc

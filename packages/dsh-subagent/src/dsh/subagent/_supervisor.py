@@ -63,6 +63,7 @@ class Supervisor:
         "_scope",
         "_status",
         "_task",
+        "cause",
         "entered",
     )
 
@@ -83,6 +84,8 @@ class Supervisor:
         self._child: Child | None = None
         self._refused = False
         self._detail: str | None = None
+        self.cause: BaseException | None = None
+        """Where the error of a failed start came from; trio before 0.34 loses it on the way."""
         self.entered = False
 
     @enable_ki_protection
@@ -184,12 +187,13 @@ class Supervisor:
         if self._refused and not isinstance(error, SubagentStartCancelledError):
             return self._start_cancelled(error)
         if isinstance(error, HarnessError):
+            self.cause = error.__cause__
             return error
         failed = SubagentStartError(
             f"subagent provider {self._request.provider!r} could not start a child: "
             f"{described(error)}"
         )
-        failed.__cause__ = error
+        self.cause = failed.__cause__ = error
         return failed
 
     def _start_cancelled(self, cause: BaseException | None = None) -> SubagentStartCancelledError:
@@ -198,7 +202,7 @@ class Supervisor:
             f"the start of a child by subagent provider {self._request.provider!r} was cancelled "
             f"before publication{why}; nothing was published"
         )
-        error.__cause__ = cause
+        self.cause = error.__cause__ = cause
         return error
 
 
