@@ -11,7 +11,6 @@ from typing import TypeAlias, cast, final
 
 import trio
 
-from dsh.bridge_asyncio._errors import BridgeClosedError
 from dsh.bridge_asyncio._holder import hold
 from dsh.bridge_asyncio._line import Line
 from dsh.bridge_asyncio._parent import open_root
@@ -81,13 +80,13 @@ class TrioSide:
         self._line.call_trio(self._close)
 
     def accept(self, record: RunRecord) -> None:
-        """Serve *record* in a task of its own, in the calling context; or tell it to be late."""
+        """Serve *record* in a task of its own, in the calling context.
+
+        Where it is too late for that, the bridge tells it when trio's side has ended.
+        """
         if self._nursery is not None:
             work = partial(hold, line=self._line, closing=self._closing)
             self._nursery.start_soon(work, record, self._subagents)
-        elif self._closing.is_set():
-            self._line.call_asyncio(record.end, BridgeClosedError())
-        # else trio's side is dying, and the bridge will tell of what
 
     def _close(self) -> None:
         self._closing.set()

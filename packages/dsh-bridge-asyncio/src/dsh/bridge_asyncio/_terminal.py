@@ -38,6 +38,7 @@ class Terminal:
         self._side = TrioSide(compose, cwd=cwd, line=line)
         self._parent: BridgeParent | None = None
         self._records: set[RunRecord] = set()
+        self._closing = False
         self._ready, self._finished = asyncio.Event(), asyncio.Event()
 
     def launch(self, mode: Mode) -> None:
@@ -53,7 +54,7 @@ class Terminal:
 
     async def started(self, provider: str, request: SubagentStartRequest[T]) -> BridgeRun[T]:
         """Have trio start a run in the calling context; a cancelled start leaves none behind."""
-        if self._finished.is_set():
+        if self._closing or self._finished.is_set():
             raise self._gone()
         record = RunRecord(provider, request, on_end=self._records.discard)
         self._records.add(record)
@@ -70,6 +71,7 @@ class Terminal:
 
     async def close(self, *, told: bool) -> None:
         """End everything and return when trio has; raise what killed it, unless that is *told*."""
+        self._closing = True
         self._side.ask_to_close()
         try:
             await wait_through(self._finished)
