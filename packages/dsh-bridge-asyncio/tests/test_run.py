@@ -4,11 +4,11 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import trio
-from pydantic import BaseModel
 
 from dsh.agent import AgentId, StopReason
 from dsh.bridge_asyncio import BridgeRun
@@ -29,7 +29,8 @@ from dsh.subagent.testing import fail, hang, refuse, reply
 who: ContextVar[str] = ContextVar("who")
 
 
-class Answer(BaseModel):
+@dataclass
+class Answer:
     number: int
 
 
