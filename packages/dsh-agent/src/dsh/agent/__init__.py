@@ -157,6 +157,11 @@ from dsh.agent._session import (
     Session,
     SessionPrefix,
 )
+from dsh.agent._shapes import (
+    ShapeError,
+    read_shape,
+    write_shape,
+)
 from dsh.agent._sink import SessionSink, SessionStore
 from dsh.agent._template import PlaceholderError
 from dsh.agent._threads import THREAD_GRACE, ThreadLostError, run_in_thread
@@ -295,6 +300,7 @@ __all__ = [
     "SessionSink",
     "SessionStore",
     "Setup",
+    "ShapeError",
     "SteeringMessage",
     "StepContext",
     "StepEnded",
@@ -347,7 +353,9 @@ __all__ = [
     "freeze_json",
     "interrupted_turn_closers",
     "model_error_code",
+    "read_shape",
     "run_in_thread",
     "thaw_json",
     "tool",
+    "write_shape",
 ]
