@@ -12,8 +12,10 @@ from dsh.agent import (
     Agent,
     AgentDisposed,
     AgentDisposedError,
+    AgentHandle,
     AgentSpec,
     AgentStatusChanged,
+    EventLogged,
     SelfWaitError,
     ToolExecution,
 )
@@ -267,3 +269,28 @@ async def test_an_agent_that_ends_with_an_unflushed_log_does_not_spin(host: Host
     with trio.fail_after(5):
         await handle.aclose()
     assert handle.agent.session.turns == 1
+
+
+@pytest.mark.field_case("B231")
+async def test_an_agent_may_be_watched_and_closed_from_different_tasks(
+    host: Host, script: Follow
+) -> None:
+    script(say("one"), hang())
+    handles: list[AgentHandle] = []
+    heard: list[object] = []
+
+    async def make() -> None:
+        handles.append(await host.agents.create(AgentSpec()))
+
+    async def watch() -> None:
+        (handle,) = handles
+        with handle.agent.hooks.on(EventLogged, heard.append):
+            handle.agent.send("go")
+            await handle.agent.wait_idle()
+        handle.agent.send("on, unheard")
+
+    for task in (make, watch, lambda: handles[0].aclose()):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(task)
+    assert 0 < len(heard) < len(handles[0].agent.session.events)
+    assert host.agents.list() == ()
