@@ -22,7 +22,12 @@ class Wording:
 
 
 def _read(name: str) -> str:
-    return files("dsh.tool_subagent").joinpath("prose", name).read_text(encoding="utf-8").strip()
+    return files("dsh.tool_subagent").joinpath("prose", name).read_text(encoding="utf-8")
+
+
+def _prose(name: str) -> str:
+    """The file's paragraphs, each on one line."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in _read(name).split("\n\n"))
 
 
 @cache
@@ -30,9 +35,9 @@ def wording(*, inherits_parent_context: bool) -> Wording:
     """The words for a provider whose children know the conversation, or for one whose do not."""
     kind = "inherited" if inherits_parent_context else "fresh"
     return Wording(
-        description=_read(f"{kind}.description.md"),
-        prompt=_read(f"{kind}.prompt.md"),
-        guidance=_read(f"{kind}.guidance.md"),
+        description=_prose(f"{kind}.description.md"),
+        prompt=_prose(f"{kind}.prompt.md"),
+        guidance=_prose(f"{kind}.guidance.md"),
     )
 
 

@@ -1,0 +1,282 @@
+"""Delegation through the tool, with real agents, providers and logs all the way down."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import trio
+from digging import ONE, DiggingModel
+
+from dsh.agent import (
+    TOOL_GUARD,
+    Agent,
+    AgentCreated,
+    AgentOptions,
+    AgentSpec,
+    ChatModel,
+    ChatResponse,
+    Session,
+    TextBlock,
+    Tool,
+    ToolExecution,
+    ToolFilter,
+    ToolResult,
+    ToolResultBlock,
+    ToolResulted,
+    Usage,
+    check_log,
+)
+from dsh.agent.testing import ScriptedModel, call, fail, reply, say
+from dsh.agent_loop import Host, open_host
+from dsh.subagent import (
+    RunEnded,
+    RunStarted,
+    SubagentService,
+    TextProgress,
+    ToolEndedProgress,
+    ToolStartedProgress,
+)
+from dsh.subagent_fork import ForkProvider
+from dsh.subagent_spawn import SpawnProvider
+from dsh.tool_subagent import mount_subagent_tool
+
+
+@dataclass
+class Stage:
+    """A host with a parent, and everything that was told on it."""
+
+    host: Host
+    parent: Agent
+    told: list[object] = field(default_factory=list[object])
+    logs: list[Session] = field(default_factory=list[Session])
+
+    async def asked(self, prompt: str) -> str:
+        """What the parent answers in the end."""
+        self.parent.send(prompt)
+        await self.parent.wait_idle()
+        (block,) = self.parent.session.messages[-1].content
+        assert isinstance(block, TextBlock)
+        return block.text
+
+
+@asynccontextmanager
+async def stage(
+    model: ChatModel, *, provider: str = "spawn", limit: int | None = None, **config: object
+) -> AsyncGenerator[Stage]:
+    async with open_host() as host:
+        host.models.register(model, "m", max_concurrent=limit)
+        subagents = SubagentService()
+        subagents.register(SpawnProvider(host.agents))
+        subagents.register(ForkProvider(host.agents))
+        mount_subagent_tool(host, subagents, {"provider": provider, "max_depth": 9, **config})
+        logs: list[Session] = []
+        host.hooks.on(AgentCreated, lambda event: logs.append(event.agent.session))
+        spec = AgentSpec(options=AgentOptions(model="m"))
+        async with host.agents.open(spec) as parent:
+            set_up = Stage(host, parent, logs=logs)
+            for kind in (
+                RunStarted,
+                RunEnded,
+                TextProgress,
+                ToolStartedProgress,
+                ToolEndedProgress,
+            ):
+                host.hooks.on(kind, set_up.told.append)
+            yield set_up
+            assert not parent.nursery.child_tasks
+        assert host.agents.list() == ()
+    for log in logs:
+        check_log(log.events)
+
+
+@pytest.mark.field_case("B120")
+async def test_a_limit_of_two_requests_and_five_levels_do_not_deadlock() -> None:
+    model = DiggingModel()
+    async with stage(model, limit=2) as set_up:
+        with trio.fail_after(10):
+            assert await set_up.asked("fan 4 5") == "bottom bottom bottom bottom"
+    assert model.most_under_way == 2
+    assert len(set_up.logs) == 1 + 4 * 6
+
+
+@pytest.mark.field_case("B169")
+async def test_usage_rolls_up_through_every_level_exactly_once() -> None:
+    children: list[Agent] = []
+    async with stage(DiggingModel()) as set_up:
+        set_up.host.hooks.on(AgentCreated, lambda event: children.append(event.agent))
+        await set_up.asked("dig 2")
+    parent, (child, grandchild) = set_up.parent, children
+    assert grandchild.usage == ONE
+    assert child.usage == Usage(input_tokens=27, output_tokens=3)
+    assert parent.usage == Usage(input_tokens=45, output_tokens=5)
+    counts = [(a.model_requests, a.tool_calls) for a in (parent, child, grandchild)]
+    assert counts == [(5, 2), (3, 1), (1, 0)]
+
+
+@pytest.mark.field_case("B174", "B175", "B177")
+async def test_the_tree_can_be_rebuilt_from_events_while_it_grows() -> None:
+    async with stage(DiggingModel()) as set_up:
+        await set_up.asked("fan 2 1")
+    parent = set_up.parent.id
+    started = [event for event in set_up.told if isinstance(event, RunStarted)]
+    below = {event.child_id: (event.parent_id, event.parent_call_id) for event in started}
+    assert len(below) == 4
+    children = [child for child, (above, _) in below.items() if above == parent]
+    assert sorted(below[child][1] or "" for child in children) == ["c0", "c1"]
+    assert sorted(above for above, _ in below.values() if above != parent) == sorted(children)
+    for child in below:
+        mine = [e for e in set_up.told if getattr(e, "child_id", None) == child]
+        assert isinstance(mine[0], RunStarted)
+        assert isinstance(mine[-1], RunEnded)
+        assert any(isinstance(event, TextProgress) for event in mine)
+    tools = [
+        type(event).__name__
+        for event in set_up.told
+        if isinstance(event, ToolStartedProgress | ToolEndedProgress)
+    ]
+    assert sorted(tools) == ["ToolEndedProgress"] * 2 + ["ToolStartedProgress"] * 2
+
+
+@pytest.mark.field_case("B114")
+@pytest.mark.parametrize("provider", ["spawn", "fork"])
+async def test_delegation_ends_at_the_depth_limit(provider: str) -> None:
+    async with stage(DiggingModel(), provider=provider, max_depth=2) as set_up:
+        if provider == "fork":
+            await set_up.asked("hello")  # a fork inherits completed turns: let there be one
+        said = await set_up.asked("dig 5")
+    assert len(set_up.logs) == 3
+    deepest = set_up.logs[-1]
+    results = [e.result for e in deepest.own_events if isinstance(e, ToolResulted)]
+    (result,) = results
+    assert result.is_error
+    (text,) = result.content
+    assert isinstance(text, TextBlock)
+    if provider == "fork":  # it is still offered the tool: same prompt as its parent
+        assert "delegation ends at depth 2" in text.text
+        assert "Do the task yourself" in said
+    else:
+        assert "there is no tool named 'subagent'" in text.text
+
+
+@pytest.mark.field_case("B144", "B146")
+@pytest.mark.parametrize("provider", ["spawn", "fork"])
+async def test_what_a_parent_may_not_use_no_descendant_may(provider: str) -> None:
+    ran: list[str] = []
+    guarded: list[str] = []
+
+    async def body(execution: ToolExecution) -> ToolResult:
+        ran.append(execution.name)
+        return ToolResult(content=(TextBlock(text="ran"),))
+
+    def guard(execution: ToolExecution) -> str | None:
+        assert execution.agent is not None
+        if execution.name != "sql":
+            return None
+        guarded.append(execution.agent.id)
+        return "no databases here"
+
+    script = (
+        say("ready"),
+        call("subagent", description="d", prompt="go deeper"),
+        call("subagent", description="d", prompt="use them"),
+        call("bash"),
+        call("sql"),
+        say("neither worked"),
+        say("so it is"),
+        say("done"),
+    )
+    async with stage(ScriptedModel(*script), provider=provider) as set_up:
+        for name in ("bash", "sql"):
+            tool = Tool(name=name, description=name, parameters={"type": "object"}, execute=body)
+            set_up.host.tools.register(tool)
+        set_up.host.hooks.guard(TOOL_GUARD, guard)
+        set_up.parent.tools.restrict(ToolFilter(deny=("bash",)))
+        await set_up.asked("ready?")
+        assert await set_up.asked("go") == "done"
+    assert ran == []
+    grandchild = set_up.logs[2]
+    assert guarded == [grandchild.header.id]
+    results = [e.result for e in grandchild.own_events if isinstance(e, ToolResulted)]
+    assert [result.is_error for result in results] == [True, True]
+    assert [e.code for e in grandchild.own_events if isinstance(e, ToolResulted)] == [
+        "UNKNOWN_TOOL",
+        "DENIED",
+    ]
+
+
+@pytest.mark.field_case("B010")
+async def test_the_parent_is_told_the_answer_and_nothing_of_how_it_came_about() -> None:
+    secret = "sk-SECRET " * 500
+
+    async def leak(execution: ToolExecution) -> ToolResult:
+        return ToolResult(content=(TextBlock(text=secret),))
+
+    model = ScriptedModel(
+        call("subagent", description="d", prompt="look"),
+        call("leak"),
+        say("OK"),
+        say("fine"),
+    )
+    async with stage(model) as set_up:
+        tool = Tool(name="leak", description="l", parameters={"type": "object"}, execute=leak)
+        set_up.host.tools.register(tool)
+        await set_up.asked("go")
+    last = model.requests[-1].messages
+    (result,) = last[-1].content
+    assert result == ToolResultBlock(call_id="call-1", content=(TextBlock(text="OK"),))
+    assert "sk-SECRET" not in str(list(last))
+
+
+@pytest.mark.field_case("B131")
+async def test_children_of_one_provider_share_nothing() -> None:
+    model = DiggingModel()
+    async with stage(model) as set_up:
+        await set_up.asked("fan 2")
+        await set_up.asked("fan 1")
+    childrens = [r for r in model.requests if len(r.messages) == 1 and "dig" in str(r.messages[0])]
+    assert len(childrens) == 3
+    assert len({log.header.id for log in set_up.logs}) == 4
+
+
+@pytest.mark.field_case("B083")
+async def test_a_child_that_says_nothing_still_answers_its_call() -> None:
+    model = ScriptedModel(call("subagent", description="d", prompt="p"), say(""), say("ok"))
+    async with stage(model) as set_up:
+        assert await set_up.asked("go") == "ok"
+    (result,) = model.requests[-1].messages[-1].content
+    assert isinstance(result, ToolResultBlock)
+    assert result.is_error
+    (text,) = result.content
+    assert isinstance(text, TextBlock)
+    assert text.text.startswith("The subagent ended without an answer.")
+
+
+@pytest.mark.field_case("B250", "B096")
+async def test_a_child_whose_context_overflows_leaves_its_text_its_id_and_its_cost() -> None:
+    def look(said: str) -> ChatResponse:
+        return reply(say(said), call("look"))
+
+    model = ScriptedModel(
+        call("subagent", description="d", prompt="p"),
+        look("found one"),
+        look("found two"),
+        fail("context too long", code="INVALID_REQUEST"),
+        say("ok"),
+    )
+    async with stage(model) as set_up:
+        assert await set_up.asked("go") == "ok"
+    (result,) = model.requests[-1].messages[-1].content
+    assert isinstance(result, ToolResultBlock)
+    (text,) = result.content
+    assert isinstance(text, TextBlock)
+    assert text.text.splitlines() == [
+        "The subagent failed.",
+        "Cause: context too long",
+        f"Subagent: {set_up.logs[1].header.id}",
+        "<partial_output>",
+        "found two",
+        "</partial_output>",
+    ]
+    assert len(model.requests) == 5
+    assert set_up.parent.model_requests == 2 + 3
