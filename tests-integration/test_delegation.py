@@ -17,6 +17,7 @@ from dsh.agent import (
     ChatModel,
     ChatResponse,
     Session,
+    StepStarted,
     TextBlock,
     Tool,
     ToolExecution,
@@ -24,7 +25,9 @@ from dsh.agent import (
     ToolResult,
     ToolResultBlock,
     ToolResulted,
+    TurnStarted,
     Usage,
+    UserMessage,
     check_log,
 )
 from dsh.agent.testing import ScriptedModel, call, fail, reply, say
@@ -62,7 +65,12 @@ class Stage:
 
 @asynccontextmanager
 async def stage(
-    model: ChatModel, *, provider: str = "spawn", limit: int | None = None, **config: object
+    model: ChatModel,
+    *,
+    provider: str = "spawn",
+    limit: int | None = None,
+    options: AgentOptions | None = None,
+    **config: object,
 ) -> AsyncGenerator[Stage]:
     async with open_host() as host:
         host.models.register(model, "m", max_concurrent=limit)
@@ -72,7 +80,7 @@ async def stage(
         mount_subagent_tool(host, subagents, {"provider": provider, "max_depth": 9, **config})
         logs: list[Session] = []
         host.hooks.on(AgentCreated, lambda event: logs.append(event.agent.session))
-        spec = AgentSpec(options=AgentOptions(model="m"))
+        spec = AgentSpec(options=options or AgentOptions(model="m"))
         async with host.agents.open(spec) as parent:
             set_up = Stage(host, parent, logs=logs)
             for kind in (
@@ -280,3 +288,37 @@ async def test_a_child_whose_context_overflows_leaves_its_text_its_id_and_its_co
     ]
     assert len(model.requests) == 5
     assert set_up.parent.model_requests == 2 + 3
+
+
+@pytest.mark.guarantee("B-SEAM-17")
+async def test_a_child_can_be_found_when_its_start_is_told() -> None:
+    """Whoever hears that a run has started finds the in-process child in its host's registry."""
+    found: list[bool] = []
+    async with stage(DiggingModel()) as set_up:
+        agents = set_up.host.agents
+        set_up.host.hooks.on(
+            RunStarted, lambda event: found.append(agents.get(event.child_id) is not None)
+        )
+        await set_up.asked("fan 2 1")
+    assert found == [True] * 4
+
+
+@pytest.mark.field_case("B132")
+async def test_two_tasks_that_run_one_agent_take_turns() -> None:
+    async with stage(DiggingModel()) as set_up, trio.open_nursery() as nursery:
+        nursery.start_soon(set_up.asked, "fan 2")
+        nursery.start_soon(set_up.asked, "dig 1")
+    turns = [e.turn for e in set_up.parent.session.events if isinstance(e, TurnStarted)]
+    assert turns == list(range(1, len(turns) + 1))
+    said = [e.message for e in set_up.parent.session.events if isinstance(e, UserMessage)]
+    assert len(said) == 2
+
+
+@pytest.mark.field_case("B133")
+async def test_a_parents_steps_are_its_own() -> None:
+    options = AgentOptions(model="m", max_steps=3)
+    async with stage(DiggingModel(), options=options) as set_up:
+        assert await set_up.asked("fan 2 2") == "bottom bottom"
+    steps = [e for e in set_up.parent.session.events if isinstance(e, StepStarted)]
+    assert len(steps) == 2
+    assert set_up.parent.model_requests == 2 + 2 * 5
