@@ -317,10 +317,8 @@ def test_an_interrupt_of_a_backend_reaches_the_program(stand: Any) -> None:
         async with stand.open() as bridge:
             await bridge.run("scripted", stand.request(bridge))
 
-    with pytest.raises((KeyboardInterrupt, BridgeCrashedError)) as caught:
+    with pytest.raises(KeyboardInterrupt):
         stand.run(main)
-    error = caught.value
-    assert KeyboardInterrupt in {type(error), type(error.__cause__)}
     stand.check()
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import outcome
 import pytest
 
-from dsh.subagent.testing import reply
+from dsh.subagent.testing import hang, reply
 
 Side = Literal["before", "with"]
 
@@ -91,6 +91,18 @@ def test_a_second_cancellation_cuts_no_clean_up_short(stand: Any, side: Side) ->
             awaits_of(stand, Cut(number, second, side=side))
 
 
+@pytest.mark.parametrize("mode", ["guest"])  # there, every run takes the same steps
+def test_the_sweep_sees_a_closing_that_can_be_cut_short(
+    stand: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hasty(event: asyncio.Event) -> None:
+        await event.wait()
+
+    monkeypatch.setattr("dsh.bridge_asyncio._run.wait_through", hasty)
+    with pytest.raises(AssertionError, match="scripted-"):
+        test_a_second_cancellation_cuts_no_clean_up_short(stand, "before")
+
+
 class CountingLoop(asyncio.SelectorEventLoop):
     """Cancels the only task there is before the callback with that number."""
 
@@ -122,4 +134,22 @@ def test_a_program_cancelled_at_any_callback_of_its_loop_leaves_nothing(stand: A
             each.run(lambda: program(each), loop_factory=lambda: loop)  # noqa: B023 - called here
         each.check()
         passed = loop.passed
-    assert number > 20
+    assert number > 10
+
+
+def test_while_everybody_waits_neither_loop_turns(stand: Any) -> None:
+    stand.script(hang())
+    loop = CountingLoop()
+
+    async def main() -> None:
+        async with stand.open() as bridge, await bridge.start("scripted", stand.request(bridge)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await asyncio.Event().wait()  # whatever the opening set off has come to rest
+            before = loop.passed
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await asyncio.Event().wait()
+            assert loop.passed - before <= 3  # the timeout and this task itself
+
+    stand.run(main, loop_factory=lambda: loop)

@@ -85,7 +85,7 @@ async def open_bridge(
       BridgeMisuseError: There is no running asyncio loop here, or no place for a guest.
       ValueError: There is no such mode.
       BaseException: What *compose* raised, as it is; also what killed the trio side later, unless
-        the block itself ends with the `BridgeCrashedError` that tells of it.
+        the block itself ends with the `BridgeCrashedError` that tells of an error.
     """
     terminal = Terminal(Line(running_loop()), compose, cwd=cwd)
     terminal.launch(mode)

@@ -70,13 +70,16 @@ class Terminal:
         return run
 
     async def close(self, *, told: bool) -> None:
-        """End everything and return when trio has; raise what killed it, unless that is *told*."""
+        """End everything and return when trio has; raise what killed it.
+
+        An error that was *told* is not raised again; ``KeyboardInterrupt`` and its like always are.
+        """
         self._closing = True
         self._side.ask_to_close()
         try:
             await wait_through(self._finished)
         finally:
-            if self.crash is not None and not told:
+            if self.crash is not None and not (told and isinstance(self.crash, Exception)):
                 raise self.crash
 
     def _on_ready(self, parent: DelegatingParent) -> None:
