@@ -25,7 +25,7 @@ MODES: Final[tuple[Mode, ...]] = ("guest", "thread")
 def test_the_example_prints_both_answers(mode: Mode) -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 30
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", EXAMPLE, mode],
+        [sys.executable, "-W", "error", EXAMPLE, mode],
         capture_output=True,
         text=True,
         check=True,
