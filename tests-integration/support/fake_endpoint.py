@@ -59,7 +59,8 @@ class FakeEndpoint:
         self.stalled = trio.Event()
         """Set when the chunks of an answer are out and it stalls."""
         self.idle = trio.Event()
-        """Set whenever no request is open any more."""
+        """Set whenever no request is open."""
+        self.idle.set()
         self.url = ""
         self._refuse = refuse
 
