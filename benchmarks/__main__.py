@@ -10,11 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import floor, listeners, log, turns
+from benchmarks import floor, http, listeners, log, turns
 from benchmarks.harness import Benchmark, Figure
 
 BENCHMARKS: Final[tuple[Benchmark, ...]] = (
     floor.BENCHMARK,
+    http.BENCHMARK,
     listeners.BENCHMARK,
     log.BENCHMARK,
     turns.BENCHMARK,
