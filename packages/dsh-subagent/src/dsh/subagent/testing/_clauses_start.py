@@ -29,7 +29,7 @@ _SCHEMA: Final = {
 _FIELDS: Final[dict[str, tuple[str, Any]]] = {
     "output_schema": ("output_schema", _SCHEMA),
     "depth_limit": ("max_depth", 100),
-    "tool_filter": ("tool_filter", ToolFilter()),
+    "tool_filter": ("tool_filter", ToolFilter(deny=())),
     "persona": ("persona", "You are terse."),
 }
 
