@@ -4,6 +4,7 @@ from typing import Final
 
 import verify_readme_limitations as readme_limitations
 from gates import (
+    backends,
     decisions,
     dependencies,
     exports,
@@ -33,6 +34,7 @@ GATES: Final[tuple[Gate, ...]] = (
     pages.API,
     dependencies.GATE,
     exports.GATE,
+    backends.GATE,
     tools.LINT,
     tools.FORMAT,
     tools.MYPY,

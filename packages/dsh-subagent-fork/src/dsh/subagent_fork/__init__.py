@@ -6,8 +6,15 @@ hosts that find their backends by entry point.
 """
 
 from dsh.subagent_fork._errors import ForkParentError
-from dsh.subagent_fork._factory import ForkConfig, ForkFactory
+from dsh.subagent_fork._factory import ForkConfig, ForkFactory, factory
 from dsh.subagent_fork._prefix import PREFIX_EVENT
 from dsh.subagent_fork._provider import ForkProvider
 
-__all__ = ["PREFIX_EVENT", "ForkConfig", "ForkFactory", "ForkParentError", "ForkProvider"]
+__all__ = [
+    "PREFIX_EVENT",
+    "ForkConfig",
+    "ForkFactory",
+    "ForkParentError",
+    "ForkProvider",
+    "factory",
+]

@@ -1,6 +1,6 @@
 """The backend as a plugin: its configuration, and how a host makes it."""
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from dsh.subagent import ProviderFactory, ProviderHost
 from dsh.subagent_fork._provider import ForkProvider
 from dsh.subagent_inprocess import InProcessConfig
 
-__all__ = ["ForkConfig", "ForkFactory"]
+__all__ = ["ForkConfig", "ForkFactory", "factory"]
 
 
 class ForkConfig(InProcessConfig):
@@ -21,7 +21,7 @@ class ForkConfig(InProcessConfig):
 
 @final
 class ForkFactory:
-    """What the entry point ``fork`` names."""
+    """Makes the backend for a host that finds it by entry point."""
 
     config_model = ForkConfig
 
@@ -34,5 +34,8 @@ class ForkFactory:
         )
 
 
+factory: Final = ForkFactory()
+"""What the entry point ``fork`` names."""
+
 if TYPE_CHECKING:
-    _: type[ProviderFactory] = ForkFactory
+    _: ProviderFactory = factory

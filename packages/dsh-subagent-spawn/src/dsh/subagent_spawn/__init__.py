@@ -4,7 +4,7 @@ Read ``_provider``, then the driver in ``dsh.subagent_inprocess``; ``_factory`` 
 find their backends by entry point.
 """
 
-from dsh.subagent_spawn._factory import SpawnConfig, SpawnFactory
+from dsh.subagent_spawn._factory import SpawnConfig, SpawnFactory, factory
 from dsh.subagent_spawn._provider import SpawnProvider
 
-__all__ = ["SpawnConfig", "SpawnFactory", "SpawnProvider"]
+__all__ = ["SpawnConfig", "SpawnFactory", "SpawnProvider", "factory"]

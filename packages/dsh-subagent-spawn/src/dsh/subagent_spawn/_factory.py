@@ -1,6 +1,6 @@
 """The backend as a plugin: its configuration, and how a host makes it."""
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from dsh.subagent import ProviderFactory, ProviderHost
 from dsh.subagent_inprocess import InProcessConfig
 from dsh.subagent_spawn._provider import SpawnProvider
 
-__all__ = ["SpawnConfig", "SpawnFactory"]
+__all__ = ["SpawnConfig", "SpawnFactory", "factory"]
 
 
 class SpawnConfig(InProcessConfig):
@@ -21,7 +21,7 @@ class SpawnConfig(InProcessConfig):
 
 @final
 class SpawnFactory:
-    """What the entry point ``spawn`` names."""
+    """Makes the backend for a host that finds it by entry point."""
 
     config_model = SpawnConfig
 
@@ -34,5 +34,8 @@ class SpawnFactory:
         )
 
 
+factory: Final = SpawnFactory()
+"""What the entry point ``spawn`` names."""
+
 if TYPE_CHECKING:
-    _: type[ProviderFactory] = SpawnFactory
+    _: ProviderFactory = factory
