@@ -1,5 +1,6 @@
 """A forked child: what it inherits, what its requests begin with, what it never sees."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -165,6 +166,21 @@ async def test_forks_parent_and_spawns_do_not_touch_each_other(home: Home) -> No
     assert len(home.parent.session.events) == length
     await home.ask("third")
     assert texts(model.requests[-1]) == ["first", "plan", "second", "meanwhile", "third"]
+
+
+@pytest.mark.guarantee("B-DRV-01")
+async def test_without_a_past_a_fork_and_a_spawn_are_the_same(home: Home) -> None:
+    """Spawn and fork differ in what the child inherits, and the driver is registered nowhere."""
+    model = home.script(say("1"), say("2"))
+    spawned, forked_too = await home.run("spawn"), await home.run("fork")
+    first, second = (replace(each, session_id=None) for each in model.requests)
+    assert (first.system, first.tools, tuple(first.messages)) == (
+        second.system,
+        second.tools,
+        tuple(second.messages),
+    )
+    assert spawned.stop_reason == forked_too.stop_reason == "completed"
+    assert home.subagents.list() == ("spawn", "fork")
 
 
 @pytest.mark.field_case("B080", "B084")

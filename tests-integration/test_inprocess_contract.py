@@ -50,8 +50,8 @@ class Obedient(Drive):
                 try:
                     await trio.sleep_forever()
                 finally:
-                    with trio.CancelScope(shield=True):
-                        await trio.sleep(0.05)
+                    with trio.move_on_after(0.05, shield=True):
+                        await trio.sleep_forever()
             case Behaviour.FAIL:
                 raise ModelError("as told", code="SERVER")
             case _:

@@ -285,7 +285,7 @@ async def test_a_result_worded_anew_still_commits_what_was_called_with(home: Hom
     assert (await home.run(output_schema=SCHEMA)).structured == {"v": 5}
 
 
-@pytest.mark.guarantee("B-SO-34")
+@pytest.mark.guarantee("B-SO-34", "B-SO-22")
 async def test_nothing_revives_a_turn_that_has_its_answer(home: Home) -> None:
     """Neither a listener that forces another step nor steering gets past the answer."""
 
@@ -486,6 +486,25 @@ async def test_a_type_is_held_to_its_own_rules_before_it_counts(home: Home) -> N
     result = await home.run(output_schema=Summary)
     assert result.value == Summary(title="Upper")
     assert "begins with a capital letter" in result_text(model.requests[1])
+
+
+@pytest.mark.field_case("B031")
+async def test_a_valid_answer_is_judged_once(home: Home) -> None:
+    judged = list[str]()
+
+    class Counted(BaseModel):
+        title: str
+
+        @field_validator("title")
+        @classmethod
+        def _note(cls, title: str) -> str:
+            judged.append(title)
+            return title
+
+    home.script(answer(title="one"))
+    async with await home.start(output_schema=Counted) as run:
+        assert await run.result() is await run.result()
+    assert judged == ["one"]
 
 
 async def test_a_type_that_is_no_object_is_wrapped(home: Home) -> None:

@@ -109,7 +109,7 @@ def _exports(root: Path, family: Sequence[Member]) -> Iterator[Unused]:
 
 def _defined(line: str) -> str:
     """Return the name a line of a snapshot defines, if it defines one."""
-    found = re.match(r"(?:@\S+(?:\(.*?\))? )*(?:async )?(?:def |class )?(\w+)", line)
+    found = re.match(r"(?:@[\w.]+(?:\(.*?\))? )*(?:async )?(?:def |class )?(\w+)", line)
     return found[1] if found and not line.startswith((" ", "[")) else ""
 
 
