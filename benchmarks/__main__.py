@@ -10,10 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import floor, http, listeners, log, turns
+from benchmarks import delegate, floor, http, listeners, log, turns
 from benchmarks.harness import Benchmark, Figure
 
 BENCHMARKS: Final[tuple[Benchmark, ...]] = (
+    delegate.BENCHMARK,
     floor.BENCHMARK,
     http.BENCHMARK,
     listeners.BENCHMARK,

@@ -145,9 +145,14 @@ class Hooks:
             self._listeners = self._listeners or None
 
     def _at(self, point: object) -> tuple[_Entry, ...]:
-        own = self._listeners.get(point, ()) if self._listeners is not None else ()
-        outer = self._outer._at(point) if self._outer is not None else ()
-        return (*outer, *own) if outer and own else outer or own
+        found: tuple[_Entry, ...] = ()
+        layer: Hooks | None = self
+        while layer is not None:  # not recursive: this is asked some fifty times a turn
+            if layer._listeners is not None and point in layer._listeners:
+                here = layer._listeners[point]
+                found = (*here, *found) if found else here
+            layer = layer._outer
+        return found
 
     @property
     def listeners(self) -> tuple[str, ...]:
@@ -207,7 +212,12 @@ class Hooks:
 
     def hears(self, point: object) -> bool:
         """Whether anybody listens at *point*: spares whoever dispatches to make the value."""
-        return bool(self._at(point))
+        layer: Hooks | None = self
+        while layer is not None:
+            if layer._listeners is not None and point in layer._listeners:
+                return True
+            layer = layer._outer
+        return False
 
     def hears_itself(self, point: object) -> bool:
         """Whether anybody listens at *point* in this layer, whatever the outer one does."""
