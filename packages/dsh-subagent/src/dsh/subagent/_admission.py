@@ -24,7 +24,7 @@ from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
 from dsh.subagent._provider import ProviderDescriptor
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._resolved import ResolvedRequest
-from dsh.tools_jsonschema import assert_supported_output_schema, output_schema_from
+from dsh.tools_jsonschema import compile_output_schema, output_schema_from
 
 __all__ = ["admit", "refuse_used_scope"]
 
@@ -105,7 +105,7 @@ def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any]:
     if not isinstance(wanted, Mapping):
         return output_schema_from(wanted), wanted
     schema = cast("dict[str, Any]", wanted)
-    assert_supported_output_schema(schema)  # plain JSON from here on, so the copy runs no code
+    compile_output_schema(schema)  # plain JSON from here on, so the copy runs no code
     return deepcopy(schema), None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import marshal
+from functools import lru_cache
 from itertools import islice
 from typing import Final, final
 
@@ -14,6 +16,9 @@ from dsh.tools_jsonschema._verdict import violation_texts
 
 MOST_VIOLATIONS: Final = 1_000
 """How many violations of one value are listed before the rest is left out."""
+
+LONGEST_KEPT: Final = 50_000
+"""Bytes of a schema beyond which its validator is not kept for the next time."""
 
 
 @final
@@ -56,19 +61,33 @@ class OutputValidator:
 def compile_output_schema(schema: StructuredOutputSchema) -> OutputValidator:
     """Return the validator of *schema*, for callers that judge more than one value.
 
+    Compiling the same schema again costs a few microseconds: the last validators are kept.
+
     Raises:
         OutputSchemaError: The schema is outside the subset.
     """
-    return OutputValidator(schema)
+    try:
+        text = marshal.dumps(schema)
+    except ValueError:  # not plain data, or too deep: nothing that could be accepted
+        return OutputValidator(schema)
+    return _compiled_from(text) if len(text) <= LONGEST_KEPT else OutputValidator(schema)
+
+
+@lru_cache(maxsize=128)
+def _compiled_from(text: bytes) -> OutputValidator:
+    """Compile from the schema's own bytes, so that what is kept cannot be another schema's.
+
+    Unlike JSON text, they tell exact types apart: 1 from 1.0 and True, a list from a tuple.
+    """
+    return OutputValidator(marshal.loads(text))
 
 
 def validate_structured_value(schema: StructuredOutputSchema, value: object) -> list[str]:
     """Return everything that is wrong with *value* under *schema*; nothing when it is valid.
 
-    Compiles the schema on every call, since a dict may have changed since the last one; hold a
-    `compile_output_schema` to do that once. See `OutputValidator.violations`.
+    See `compile_output_schema` and `OutputValidator.violations`.
 
     Raises:
         OutputSchemaError: The schema is outside the subset. The value never makes it raise.
     """
-    return OutputValidator(schema).violations(value)
+    return compile_output_schema(schema).violations(value)
