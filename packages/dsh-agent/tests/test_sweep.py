@@ -337,7 +337,7 @@ def test_a_thread_that_waits_for_the_end_of_a_grace_ends_in_virtual_time() -> No
         with stage.settled():
             pass
 
-    sweep(scenario, thread_patience=0.01).check()
+    sweep(scenario, thread_patience=0.25).check()  # more than a busy machine needs to end a thread
 
 
 def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at(
