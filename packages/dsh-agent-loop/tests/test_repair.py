@@ -8,8 +8,9 @@ from dsh.agent import (
     ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
+    valid_text,
 )
-from dsh.agent_loop._repair import repaired, valid_block, valid_text
+from dsh.agent_loop._repair import repaired, valid_block
 
 
 @pytest.mark.parametrize("text", ["plain", "größer", "\U0001f600", ""])

@@ -38,7 +38,8 @@ def test_a_key_is_read_from_the_variable_that_the_settings_name(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"timeout": 0}, {"max_retries": -1}, {"bas_url": "x"}, {"model": ""}]
+    "settings",
+    [{"timeout": 0}, {"max_retries": -1}, {"bas_url": "x"}, {"model": ""}, {"base_url": "/v1"}],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ValidationError):

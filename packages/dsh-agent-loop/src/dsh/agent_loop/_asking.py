@@ -20,10 +20,10 @@ from dsh.agent import (
     TextBlock,
     TextDelta,
     assemble,
+    valid_text,
 )
 from dsh.agent_loop._errors import NoModelError
 from dsh.agent_loop._open_turn import OpenTurn
-from dsh.agent_loop._repair import valid_text
 
 __all__ = ["ask", "assembled"]
 

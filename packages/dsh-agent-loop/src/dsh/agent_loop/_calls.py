@@ -17,9 +17,9 @@ from dsh.agent import (
     ToolResult,
     ToolResultBlock,
     ToolResulted,
+    valid_text,
 )
 from dsh.agent_loop._open_turn import OpenTurn
-from dsh.agent_loop._repair import valid_text
 
 __all__ = ["make_calls"]
 

@@ -7,20 +7,16 @@ every text is valid UTF-8. What a call asks for is not judged here but answered 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dsh.agent import ContentBlock, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock
+from dsh.agent import (
+    ContentBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    valid_text,
+)
 
-__all__ = ["repaired", "valid_block", "valid_text"]
-
-
-def valid_text(text: str) -> str:
-    """*text* with U+FFFD for each lone surrogate, which UTF-8 cannot carry."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+__all__ = ["repaired", "valid_block"]
 
 
 def valid_block(block: ContentBlock) -> ContentBlock:

@@ -164,6 +164,7 @@ from dsh.agent._shapes import (
 )
 from dsh.agent._sink import SessionSink, SessionStore
 from dsh.agent._template import PlaceholderError
+from dsh.agent._text import valid_text
 from dsh.agent._threads import THREAD_GRACE, ThreadLostError, run_in_thread
 from dsh.agent._tool import (
     InvalidToolError,
@@ -357,5 +358,6 @@ __all__ = [
     "run_in_thread",
     "thaw_json",
     "tool",
+    "valid_text",
     "write_shape",
 ]

@@ -4,6 +4,7 @@ from typing import Final
 
 from dsh.agent._failure import failed
 from dsh.agent._messages import ImageBlock, ResultBlock, TextBlock
+from dsh.agent._text import valid_text
 from dsh.agent._tool import ToolResult
 
 __all__ = ["INVALID_RESULT", "final_result"]
@@ -37,7 +38,7 @@ def final_result(result: object) -> ToolResult:
         content=tuple(map(_encodable_block, result.content)),
         is_error=result.is_error,
         code=result.code,
-        context=encodable(result.context) if result.context is not None else None,
+        context=valid_text(result.context) if result.context is not None else None,
     )
 
 
@@ -51,13 +52,8 @@ def _texts(result: ToolResult) -> tuple[str, ...]:
 
 
 def _is_encodable(text: str) -> bool:
-    return text.isascii() or encodable(text) == text
-
-
-def encodable(text: str) -> str:
-    """*text* with its surrogate pairs joined and its lone surrogates replaced."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return valid_text(text) is text
 
 
 def _encodable_block(block: ResultBlock) -> ResultBlock:
-    return TextBlock(text=encodable(block.text)) if isinstance(block, TextBlock) else block
+    return TextBlock(text=valid_text(block.text)) if isinstance(block, TextBlock) else block

@@ -12,7 +12,11 @@ class AnthropicConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: str = Field(default="https://api.anthropic.com", description="Where the endpoint is.")
+    base_url: str = Field(
+        default="https://api.anthropic.com",
+        pattern=r"^https?://",
+        description="Where the endpoint is.",
+    )
     model: str | None = Field(
         default=None,
         min_length=1,

@@ -15,8 +15,9 @@ from dsh.agent import (
     ToolChoice,
     ToolResultBlock,
     thaw_json,
+    valid_text,
 )
-from dsh.agent.wire import sendable_messages, valid_text
+from dsh.agent.wire import sendable_messages
 from dsh.llm_anthropic._config import AnthropicConfig
 from dsh.llm_anthropic._thinking import wire_block
 

@@ -14,6 +14,7 @@ class OpenAIConfig(BaseModel):
 
     base_url: str = Field(
         default="https://api.deepseek.com",
+        pattern=r"^https?://",
         description="Where the endpoint is; DeepSeek by default.",
     )
     model: str | None = Field(

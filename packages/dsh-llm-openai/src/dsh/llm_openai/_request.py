@@ -14,8 +14,9 @@ from dsh.agent import (
     ToolResultBlock,
     ToolSchema,
     thaw_json,
+    valid_text,
 )
-from dsh.agent.wire import lower_schema, sendable_messages, valid_text
+from dsh.agent.wire import lower_schema, sendable_messages
 from dsh.llm_openai._config import OpenAIConfig
 
 __all__ = ["Json", "request_body"]

@@ -7,7 +7,7 @@ what went wrong into a ``ModelError``. Put answers together with ``dsh.agent.Res
 None of it knows a provider.
 """
 
-from dsh.agent.wire._conversation import sendable_messages, valid_text
+from dsh.agent.wire._conversation import sendable_messages
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
 from dsh.agent.wire._failure import VendorErrors, body_error
 from dsh.agent.wire._schema import lower_schema
@@ -22,5 +22,4 @@ __all__ = [
     "lower_schema",
     "read_answer",
     "sendable_messages",
-    "valid_text",
 ]

@@ -13,9 +13,10 @@ from dsh.agent._messages import (
     ToolCallBlock,
     ToolResultBlock,
 )
+from dsh.agent._text import valid_text
 from dsh.agent.wire._calls import CallNaming
 
-__all__ = ["sendable_messages", "valid_text"]
+__all__ = ["sendable_messages"]
 
 UNANSWERED: Final = "This call was interrupted before it had a result."
 NO_OUTPUT: Final = "(no output)"
@@ -30,7 +31,7 @@ def sendable_messages(
     result (after a cancel, a resume or a fork) is answered with an error; a result nobody asked for
     is dropped. Blank text, and an answer of nothing but thinking, are left out; an empty result
     says so. Ids, names and arguments of calls are what ``CallNaming.sendable`` makes of them, where
-    *tool_names* are the tools on offer. Text is valid, see ``valid_text``.
+    *tool_names* are the tools on offer. Text is valid, see ``dsh.agent.valid_text``.
 
     What a message becomes depends on it and those before it only, except that it may be merged with
     the next: the sendable form of a prefix is a prefix of the sendable form.
@@ -40,13 +41,6 @@ def sendable_messages(
         conversation.add(message)
     conversation.close_calls()
     return _merged(conversation.sent)
-
-
-def valid_text(text: str) -> str:
-    """*text* with each lone surrogate replaced by U+FFFD, so that it can be sent as UTF-8."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @final
