@@ -58,12 +58,12 @@ def test_a_distribution_outside_the_family_is_no_member(
 
 
 def test_the_command_lists_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
+    assert main(["members"]) == 0
     assert "\ndsh-cli 0.1.0\n" in capsys.readouterr().out
 
 
 def test_an_unknown_argument_is_refused_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["--frobnicate"])
+        main(["members", "--frobnicate"])
     assert caught.value.code == 2
     assert "--frobnicate" in capsys.readouterr().err

@@ -53,6 +53,13 @@ def test_a_backend_of_any_distribution_is_found_and_made_by_its_factory(installe
     assert provider.name == "mine"
 
 
+def test_an_entry_point_may_name_a_class_that_makes_the_factory(installed: Any) -> None:
+    installed("class_dist", "class_plugin", GOOD, shiny="class_plugin:Factory")
+    host: Any = SimpleNamespace()
+    provider = discover_providers()["shiny"].load().create(host, {"name": "mine"})
+    assert provider.name == "mine"
+
+
 def test_listing_imports_nothing(installed: Any) -> None:
     installed("lazy_dist", "lazy_plugin", GOOD, lazy="lazy_plugin:factory")
     assert "lazy" in discover_providers()

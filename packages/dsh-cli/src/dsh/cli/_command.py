@@ -1,13 +1,37 @@
-"""The command line: argparse, since `dsh --help` should cost no more than Python itself."""
+"""The command line's entrance: understands the arguments, calls one subcommand, says what failed.
 
-import argparse
+`dsh --help` costs no more than Python and argparse: a subcommand's module, and with it trio,
+pydantic and rich, is imported here and nowhere else, once it is known which one is wanted.
+"""
+
+import os
+import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Final, cast
 
-from dsh.cli._listing import print_members
+from dsh.cli._parser import parser
+
+COMMANDS: Final = {
+    "run": "dsh.cli._running",
+    "demo": "dsh.cli._demo",
+    "show": "dsh.cli._showing",
+    "check": "dsh.cli._checking",
+    "providers": "dsh.cli._providers",
+    "models": "dsh.cli._models",
+    "members": "dsh.cli._listing",
+}
+"""Which module performs which subcommand: each has ``perform(options) -> int``."""
+
+INTERRUPTED: Final = 130
+"""What shells call the end of a command by Ctrl-C: 128 and the number of the signal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the `dsh` command and return its exit status.
+
+    0 is success, 1 that what was asked for did not succeed, 2 that it was refused before anything
+    was started (one line on standard error says why), 130 that it was interrupted.
 
     Args:
         arguments: What stands after the command's name; by default the process's own arguments.
@@ -15,10 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: After `--help` (status 0) and for arguments nobody understands (status 2).
     """
-    parser = argparse.ArgumentParser(
-        prog="dsh",
-        description="List the installed members of the dsh family and what each of them lacks.",
-    )
-    parser.parse_args(arguments)
-    print_members()
-    return 0
+    options = parser(COMMANDS).parse_args(arguments)
+    try:
+        refusals = cast("type[Exception]", import_module("dsh.agent").HarnessError)
+        perform = import_module(COMMANDS[options.command]).perform
+        try:
+            return cast("int", perform(options))
+        except refusals as refusal:
+            sys.stderr.write(f"dsh {options.command}: {_one_line(refusal)}\n")
+            return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone; what Python flushes at exit too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _one_line(refusal: Exception) -> str:
+    return " ".join(str(refusal).split())

@@ -29,7 +29,7 @@ class ProviderHost(Protocol):
 
 
 class ProviderFactory(Protocol):
-    """What an entry point names."""
+    """What an entry point names: an object like this, or a class that makes one."""
 
     @property
     def config_model(self) -> "type[BaseModel]":
@@ -50,6 +50,8 @@ def discover_providers() -> Mapping[str, Plugin[ProviderFactory]]:
 
 
 def _checked(found: object) -> ProviderFactory:
+    if isinstance(found, type):
+        found = found()
     for member in ("config_model", "create"):
         if not callable(getattr(found, member, None)):
             raise TypeError(

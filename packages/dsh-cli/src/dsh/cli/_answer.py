@@ -1,0 +1,98 @@
+"""What is printed once a run is over: the answer on standard output, all else on standard error."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any, Self, final
+
+from dsh.agent import Usage
+from dsh.cli._composition import Parts
+from dsh.cli._delegations import as_json, walk
+from dsh.cli._printable import on_one_line, written
+from dsh.cli._watch import Watch
+from dsh.subagent import SubagentResult
+
+__all__ = ["JSON_VERSION", "Answer", "print_answer"]
+
+JSON_VERSION = 1
+"""Of the object that ``--json`` prints: it grows within a version, nothing in it changes."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a run."""
+
+    stop_reason: str
+    text: str = ""
+    structured: object = None
+    detail: str | None = None
+    usage: Usage = Usage()
+    model_requests: int = 0
+    tool_calls: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, result: SubagentResult[Any]) -> Self:
+        """What the user's own agent came to; where nobody counted, nothing was used."""
+        return cls(
+            stop_reason=result.stop_reason,
+            text=result.text,
+            structured=result.structured,
+            detail=result.detail,
+            usage=result.usage or Usage(),
+            model_requests=result.model_requests or 0,
+            tool_calls=result.tool_calls or 0,
+            seconds=result.seconds,
+        )
+
+    @property
+    def completed(self) -> bool:
+        """Whether the agent did what it was asked."""
+        return self.stop_reason == "completed"
+
+
+def print_answer(answer: Answer, watch: Watch, parts: Parts, *, json_wanted: bool) -> None:
+    """Print *answer*, and what it took.
+
+    An answer that is not whole goes to standard error, said to be partial: what reads standard
+    output never takes it for one.
+    """
+    if json_wanted:
+        _print_json(answer, watch, parts)
+    elif answer.completed:
+        whole = answer.text if answer.structured is None else _indented(answer.structured)
+        written(sys.stdout, f"{whole}\n")
+    elif answer.text:
+        written(sys.stderr, f"partial answer:\n{answer.text}\n")
+    _print_summary(answer, watch, parts)
+
+
+def _print_summary(answer: Answer, watch: Watch, parts: Parts) -> None:
+    took = (
+        f"{answer.model_requests} requests to {parts.model.shown}, {answer.tool_calls} tool calls, "
+        f"{answer.usage.total_tokens:,} tokens, {answer.seconds:.1f} s"
+    )
+    why = "" if answer.detail is None else f": {on_one_line(answer.detail)}"
+    written(sys.stderr, f"dsh: {answer.stop_reason}{why} ({took})\n")
+    cut = [each.label for each in walk(watch.roots) if each.stop_reason == "aborted"]
+    if cut:
+        written(sys.stderr, f"dsh: cancelled: {'; '.join(map(on_one_line, cut))}\n")
+    if parts.log is not None:
+        written(sys.stderr, f"dsh: logs are in {parts.log}; see dsh show {parts.log}\n")
+
+
+def _print_json(answer: Answer, watch: Watch, parts: Parts) -> None:
+    data = {
+        "version": JSON_VERSION,
+        "completed": answer.completed,
+        **asdict(answer),
+        "model": parts.model.shown,
+        "log": None if parts.log is None else str(parts.log),
+        "tree": [as_json(root, watch.now) for root in watch.roots],
+    }
+    sys.stdout.write(f"{_indented(data)}\n")
+
+
+def _indented(data: object) -> str:
+    return json.dumps(data, indent=2)

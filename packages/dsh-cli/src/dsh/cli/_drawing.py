@@ -1,0 +1,69 @@
+"""The tree of a run as a table for a terminal of any width."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.table import Table
+from rich.text import Text
+
+from dsh.cli._delegations import Delegation
+from dsh.cli._printable import on_one_line
+
+__all__ = ["drawing", "style_of", "totals"]
+
+NARROW: Final = 72
+"""Below this many columns the counts are left out, and below half of it the backend is."""
+
+_STYLES: Final = {"completed": "green", "aborted": "yellow", "timeout": "yellow"}
+
+
+def style_of(found: Delegation) -> str:
+    """The colour of what became of a delegation."""
+    if found.stop_reason is None:
+        return "cyan"
+    return _STYLES.get(found.stop_reason, "red")
+
+
+def totals(found: Delegation, now: float) -> str:
+    """Return requests, tokens and time of a delegation, in words."""
+    requests = f"{found.model_requests} request{'' if found.model_requests == 1 else 's'}"
+    return f"{requests}, {found.usage.total_tokens:,} tokens, {found.seconds(now):.1f} s"
+
+
+def drawing(roots: Sequence[Delegation], *, now: float, width: int) -> Table:
+    """Return the tree below *roots* as a table that fits *width* columns, one line for each."""
+    counts, backend = width >= NARROW, width >= NARROW // 2
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("agent", no_wrap=True, overflow="ellipsis", max_width=max(width // 2, 8))
+    if backend:
+        table.add_column("on", no_wrap=True, overflow="ellipsis", max_width=10)
+    table.add_column("state", no_wrap=True, overflow="ellipsis", max_width=max(width // 3, 8))
+    if counts:
+        table.add_column("requests", justify="right", no_wrap=True)
+        table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("s" if not counts else "seconds", justify="right", no_wrap=True)
+    for guide, found in _rows(roots, ""):
+        style = style_of(found)
+        row = [Text.assemble((guide, "dim"), on_one_line(found.label) or found.id[:8])]
+        if backend:
+            row.append(Text(found.provider or "?", style="dim"))
+        row.append(Text(on_one_line(found.state), style=style))
+        if counts:
+            row.append(Text(str(found.model_requests)))
+            row.append(Text(f"{found.usage.total_tokens:,}"))
+        row.append(Text(f"{found.seconds(now):.1f}"))
+        table.add_row(*row)
+    return table
+
+
+def _rows(roots: Sequence[Delegation], guide: str) -> Iterator[tuple[str, Delegation]]:
+    for root in roots:
+        yield guide, root
+        yield from _below(root, "")
+
+
+def _below(parent: Delegation, guide: str) -> Iterator[tuple[str, Delegation]]:
+    for child in parent.children:
+        last = child is parent.children[-1]
+        yield guide + ("└─ " if last else "├─ "), child
+        yield from _below(child, guide + ("   " if last else "│  "))

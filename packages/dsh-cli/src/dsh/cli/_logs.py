@@ -1,0 +1,80 @@
+"""Logs in a directory, read without touching them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+from dsh.agent import DecodedLog, LogFormatError, SessionEvent, SessionHeader, decode_log
+from dsh.cli._errors import BadInputError
+
+__all__ = ["SUFFIX", "Log", "log_files", "read_log", "read_logs"]
+
+SUFFIX: Final = ".jsonl"
+ARGUMENT: Final = "LOGDIR"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """One agent's log, as it stands in its file."""
+
+    path: Path
+    header: SessionHeader
+    events: tuple[SessionEvent, ...]
+    """All of them, the inherited ones first."""
+    torn: int
+    """How many bytes at the end belong to no event: its writer was cut off."""
+
+    @property
+    def own_events(self) -> Sequence[SessionEvent]:
+        """The events that are not inherited."""
+        return self.events[self.header.seed_length :]
+
+
+def log_files(directory: str) -> list[Path]:
+    """The files of the logs in *directory*, by name.
+
+    Raises:
+      BadInputError: it is no directory, or has no logs.
+    """
+    root = Path(directory)
+    if not root.is_dir():
+        raise BadInputError(ARGUMENT, f"{directory!r} is no directory")
+    found = sorted(root.glob(f"*{SUFFIX}"))
+    if not found:
+        raise BadInputError(ARGUMENT, f"there are no logs (*{SUFFIX}) in {directory!r}")
+    return found
+
+
+def read_log(path: Path) -> Log:
+    """The log in *path*. A last line that was torn off is left out.
+
+    Raises:
+      LogFormatError: it is no log, or damaged.
+      BadInputError: it cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as exc:
+        raise BadInputError(ARGUMENT, f"{path} cannot be read: {exc.strerror}") from exc
+    decoded: DecodedLog = decode_log(data, source=str(path))
+    return Log(
+        path=path,
+        header=decoded.header,
+        events=decoded.events,
+        torn=len(data) - decoded.size,
+    )
+
+
+def read_logs(directory: str) -> list[Log]:
+    """Every log in *directory*, oldest first.
+
+    Raises:
+      BadInputError: there are none, or one cannot be read.
+    """
+    try:
+        logs = [read_log(path) for path in log_files(directory)]
+    except LogFormatError as exc:
+        raise BadInputError(ARGUMENT, f"{exc}; dsh check says more") from exc
+    return sorted(logs, key=lambda log: log.header.created_at)

@@ -1,0 +1,110 @@
+"""``dsh run``: asks one agent, shows the tree of what it delegates, prints its answer."""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, final
+
+import trio
+
+from dsh.cli._answer import Answer, print_answer
+from dsh.cli._composition import AGENT_PROVIDER, Composition, Parts, composed
+from dsh.cli._delegations import label_of
+from dsh.cli._display import displayed
+from dsh.cli._errors import BadInputError
+from dsh.cli._interruption import INTERRUPTED, interruptible
+from dsh.cli._model_choice import choose_model
+from dsh.cli._provider_choice import choose_provider
+from dsh.cli._schema import OutputSchema, load_schema
+from dsh.subagent import SubagentRunError, SubagentStartCancelledError, SubagentStartRequest
+from dsh.tool_subagent import SubagentToolConfig
+
+__all__ = ["Asking", "ask", "perform"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What an agent is asked, and how its answer is to come."""
+
+    prompt: str
+    output_schema: OutputSchema | None = None
+    timeout: float | None = None
+    json: bool = False
+
+
+def perform(options: argparse.Namespace) -> int:
+    """Do what ``dsh run`` was told, and return the exit status."""
+    asking = Asking(
+        prompt=_prompt(options.prompt),
+        output_schema=None if options.output_schema is None else load_schema(options.output_schema),
+        timeout=options.timeout,
+        json=options.json,
+    )
+    return trio.run(ask, _parts(options), asking)
+
+
+async def ask(parts: Parts, asking: Asking) -> int:
+    """Ask an agent of a host made of *parts*; show, print and return the exit status.
+
+    Raises:
+      HarnessError: a part cannot be had; nothing was started.
+    """
+    scope = trio.CancelScope(relative_deadline=inf if asking.timeout is None else asking.timeout)
+    with interruptible(lambda: scope.cancel("interrupted by Ctrl-C")) as interruption:
+        async with composed(parts) as home, displayed(home.host.hooks) as watch:
+            answer = await _answer(home, asking, scope)
+        print_answer(answer, watch, parts, json_wanted=asking.json)
+    if answer.completed:
+        return 0
+    return INTERRUPTED if interruption.happened else 1
+
+
+async def _answer(home: Composition, asking: Asking, scope: trio.CancelScope) -> Answer:
+    request: SubagentStartRequest[Any] = SubagentStartRequest(
+        prompt=asking.prompt,
+        parent=home.user,
+        cancel_scope=scope,
+        label=label_of(asking.prompt),
+        output_schema=asking.output_schema,
+    )
+    try:
+        result = await home.subagents.run(AGENT_PROVIDER, request)
+    except SubagentStartCancelledError as exc:
+        return Answer(stop_reason="aborted", detail=str(exc))
+    except SubagentRunError as exc:
+        return Answer(stop_reason="error", detail=str(exc))
+    return Answer.of(result)
+
+
+def _prompt(given: str | None) -> str:
+    piped = given is None or given == "-"
+    if piped and sys.stdin.isatty():
+        raise BadInputError("PROMPT", "is missing: give one, or pipe one in")
+    prompt = sys.stdin.read() if piped or given is None else given
+    if not prompt.strip():
+        raise BadInputError("PROMPT", "is empty")
+    return prompt
+
+
+def _parts(options: argparse.Namespace) -> Parts:
+    provider = choose_provider(options.provider)
+    delegation = SubagentToolConfig(
+        provider=provider.name,
+        max_depth=options.max_depth + 1,  # the user's own agent lies at depth 1
+        max_children=options.max_children,
+    )
+    tools = None if options.tools is None else Path(options.tools)
+    if tools is not None and not tools.is_dir():
+        raise BadInputError("--tools", f"{options.tools!r} is no directory")
+    return Parts(
+        model=choose_model(options.model, os.environ),
+        providers=(provider,),
+        delegation=(delegation,),
+        tools=tools,
+        log=None if options.log is None else Path(options.log),
+        max_parallel=options.max_parallel,
+    )

@@ -1,0 +1,95 @@
+"""What cannot be meant is refused in one line, before anything is started."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dsh.cli import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "COMMAND"),
+        (["fly"], "'fly'"),
+        (["run", "hi", "--frobnicate"], "--frobnicate"),
+        (["run", "hi", "--max-depth", "-1"], "--max-depth: -1 is below 0"),
+        (["run", "hi", "--max-children", "many"], "--max-children: invalid count value: 'many'"),
+        (["run", "hi", "--timeout", "0"], "--timeout: 0 is no positive number of seconds"),
+        (["run", " "], "PROMPT: is empty"),
+        (["run", "hi", "--model", "gpt"], "'gpt' is not like KIND:NAME"),
+        (["run", "hi", "--model", "marvin:x"], "'marvin', which is not installed; installed:"),
+        (["run", "hi", "--model", "replay:nowhere.jsonl"], "no recording 'nowhere.jsonl'"),
+        (["run", "hi", "--model", "openai:x"], "OPENAI_API_KEY"),
+        (["run", "hi", "--provider", "clone"], "no 'clone'; installed: fork,"),
+        (["run", "hi", "--model", "openai:x", "--tools", "nowhere"], "'nowhere' is no directory"),
+        (["run", "hi", "--output-schema", "nowhere"], "neither a file nor like module:Model"),
+        (["run", "hi", "--output-schema", "nowhere:X"], "No module named 'nowhere'"),
+        (["run", "hi", "--output-schema", "json:dumps"], "json:dumps is a function, not a type"),
+        (["run", "hi", "--output-schema", "json:Nothing"], "no attribute 'Nothing'"),
+        (["show", "nowhere"], "'nowhere' is no directory"),
+        (["check", "nowhere"], "'nowhere' is no directory"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(
+    arguments: list[str], said: str, refused: Any
+) -> None:
+    assert said in refused(*arguments)
+
+
+def test_without_a_model_and_without_a_key_the_ways_out_are_named(refused: Any) -> None:
+    line = refused("run", "hi")
+    ways = ("OPENAI_API_KEY", "--model", "replay:FILE", "dsh demo")
+    assert all(way in line for way in ways)
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ("{", "cannot be read as JSON"),
+        ('{"type": "object", "if": {}}', "unsupported output schema"),
+        ("[]", "unsupported output schema"),
+    ],
+)
+def test_a_schema_that_cannot_be_enforced_is_refused(
+    schema: str, said: str, refused: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text(schema)
+    assert said in refused("run", "hi", "--output-schema", str(path))
+
+
+def test_a_log_directory_that_cannot_be_made_is_refused_before_the_first_request(
+    refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    assert "logs cannot be kept in" in refused("run", "hi", "--log", str(tmp_path / "file"))
+
+
+def test_a_directory_without_logs_is_refused(refused: Any, tmp_path: Path) -> None:
+    assert "there are no logs" in refused("show", str(tmp_path))
+
+
+def test_a_damaged_log_is_refused_by_show_and_found_by_check(
+    refused: Any, log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("one", log.turn("hi", "ho"))
+    path = logs / "one.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"seq":1', b'"seq":7'))
+    assert "one.jsonl:3" in refused("show", str(logs))
+    assert main(["check", str(logs)]) == 1
+    assert "FAIL one.jsonl" in capsys.readouterr().out
+
+
+def test_a_session_that_is_not_there_is_refused_with_those_that_are(refused: Any, log: Any) -> None:
+    logs = str(log("one", log.turn("hi", "ho")))
+    assert "begins with 'two'; there are one" in refused("show", logs, "--session", "two")
+
+
+def test_a_page_that_cannot_be_written_is_refused(refused: Any, log: Any) -> None:
+    logs = log("one", log.turn("hi", "ho"))
+    assert "cannot be written" in refused("show", str(logs), "--html", str(logs / "no" / "page"))

@@ -1,0 +1,133 @@
+"""What is read back from the logs of a finished run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dsh.agent import SessionEvent, TurnStarted
+from dsh.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    capsys.readouterr()
+    assert main(["show", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def rows(text: str) -> list[str]:
+    """The lines of the table, without its header."""
+    return [" ".join(line.split()) for line in text.partition("\n\n")[0].splitlines()[1:]]
+
+
+@pytest.mark.field_case("B177")
+def test_the_tree_is_read_back_from_logs_alone(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log("c", log.turn("go deeper", "3", at=1_400), parent="b")
+    log("b", log.turn("go", "3", log.started("c", "deep"), log.ended("c"), at=1_200), parent="a")
+    logs = log("a", log.turn("Count.", "Three.", log.started("b", "deeper"), log.ended("b")))
+    assert rows(shown(capsys, logs)) == [
+        "Count. ? completed 3 15 1.5",
+        "└─ deeper spawn completed 2 10 1.0",
+        "└─ deep spawn completed 1 5 0.8",
+    ]
+
+
+def test_a_child_without_a_log_is_known_by_what_its_parent_wrote_down(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = {"input_tokens": 40, "output_tokens": 2}
+    end = log.ended("x", "refusal", detail="would not", usage=usage, model_requests=4, tool_calls=1)
+    logs = log("a", log.turn("Count.", "Three.", log.started("x", "outside", "acp"), end))
+    found = shown(capsys, logs)
+    assert rows(found)[1] == "└─ outside acp refusal 4 42 1.0"
+    assert "refusal: would not (4 requests, 42 tokens, 1.0 s)" in found
+
+
+def test_a_run_that_was_cut_off_is_shown_as_interrupted(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut: list[SessionEvent] = log.turn("Count.", "Three.", log.started("b", "part"))[:-2]
+    log("b", [TurnStarted(turn=1, time=1_300)], parent="a")
+    logs = log("a", cut)
+    assert [row.split()[-4] for row in rows(shown(capsys, logs))] == ["interrupted"] * 2
+
+
+def test_two_runs_in_one_directory_are_two_trees(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log("a", log.turn("First.", "1"))
+    logs = log("b", log.turn("Second.", "2", at=5_000))
+    assert [row.split()[0] for row in rows(shown(capsys, logs))] == ["First.", "Second."]
+
+
+def test_a_conversation_is_chosen_by_the_beginning_of_its_id(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log("abc", log.turn("First.", "1"))
+    logs = log("xyz", log.turn("Second.", "2"))
+    said = shown(capsys, logs, "--session", "x")
+    assert said == "user: Second.\nassistant: 2\nend: turn 1 completed\n"
+
+
+def test_a_models_words_cannot_steer_the_terminal(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("a", log.turn("hi", "\x1b[2J\x9b1mgone \u202eback [bold]loud[/bold]"))
+    for arguments in ([logs], [logs, "--session", "a"]):
+        found = shown(capsys, *arguments)
+        assert "\\x1b[2J\\x9b1mgone \\u202eback [bold]loud[/bold]" in found
+
+
+@pytest.mark.parametrize("width", [20, 36, 50, 80, 200])
+def test_no_line_of_the_tree_is_wider_than_the_terminal(
+    width: int, log: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    log("b", log.turn("go", "3"), parent="a")
+    logs = log("a", log.turn("Count everything. " * 5, "3", log.started("b", "a part of it all")))
+    table = shown(capsys, logs).partition("\n\n")[0].splitlines()
+    assert len(table) == 3
+    assert all(len(line) <= width for line in table)
+
+
+def test_the_page_is_whole_and_says_everything(
+    log: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log("b", log.turn("go", "three & more"), parent="a")
+    logs = log(
+        "a", log.turn("<script>alert(1)</script>", "3", log.started("b", "part"), log.ended("b"))
+    )
+    page = tmp_path / "page.html"
+    shown(capsys, logs, "--html", page)
+    text = page.read_text()
+    assert "three &amp; more" in text
+    assert text.count('class="bar"') == 2
+    assert "<script" not in text
+    assert not any(word in text for word in ("http:", "https:", "src=", "@import", "url("))
+
+
+def test_check_notes_what_was_interrupted_and_accepts_it(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("a", log.turn("hi", "ho")[:-1])
+    with (logs / "a.jsonl").open("ab") as file:
+        file.write(b'{"seq":6,"ti')
+    assert main(["check", str(logs)]) == 0
+    assert "5 events, turn 1 was interrupted, a torn last line of 12 bytes" in (
+        capsys.readouterr().out
+    )
+
+
+def test_check_names_the_event_that_breaks_a_rule(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("a", [TurnStarted(turn=1), TurnStarted(turn=2)])
+    assert main(["check", str(logs)]) == 1
+    assert "FAIL a.jsonl: event 1: turn 2 starts while turn 1 is open" in capsys.readouterr().out
