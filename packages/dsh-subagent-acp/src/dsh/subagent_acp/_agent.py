@@ -1,0 +1,97 @@
+"""A running agent: a process and a connection to it, for the length of a block.
+
+Whatever leaves the block, the ladder is walked to its end before it is left: the tasks that keep
+the pipes moving are shielded until then, since an agent that cannot write cannot end itself either.
+Next: `_session.py`, the conversation.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import trio
+
+from dsh.subagent_acp._connection import Connection
+from dsh.subagent_acp._errors import AcpConnectionError, AcpStartError
+from dsh.subagent_acp._process import AgentProcess, Graces, open_agent_process
+
+__all__ = ["Agent", "open_agent"]
+
+_PATIENCE: Final = 1.0
+"""Seconds between the end of an agent's output and of its process, either first, before the
+connection is given up; also how long what it wrote last may take to be read."""
+
+
+class Agent:
+    """A process and a connection to it."""
+
+    def __init__(self, process: AgentProcess, *, max_line_bytes: int) -> None:
+        self.process = process
+        self.connection = Connection(max_line_bytes=max_line_bytes)
+        self._read_all = trio.Event()
+
+    async def pump(self, scope: trio.CancelScope) -> None:
+        """Keep everything moving until *scope* is cancelled."""
+        with scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.connection.write, self.process.stdin)
+                nursery.start_soon(self.process.drain_stderr)
+                nursery.start_soon(self._read)
+                nursery.start_soon(self._watch)
+
+    async def end(self, graces: Graces) -> None:
+        """Say nothing more, end the process, and read what it said last."""
+        self.connection.close()
+        await self.process.end(graces)
+        with trio.move_on_after(_PATIENCE):
+            await self._read_all.wait()
+
+    async def _read(self) -> None:
+        await self.connection.read(self.process.stdout)
+        self._read_all.set()
+        with trio.move_on_after(_PATIENCE):
+            await self.process.wait()
+        self._give_up()
+
+    async def _watch(self) -> None:
+        await self.process.wait()
+        with trio.move_on_after(_PATIENCE):  # a descendant may hold its output open for ever
+            await self._read_all.wait()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        exited = self.process.has_exited
+        how = self.process.exit_status if exited else "closed its output"
+        self.connection.fail(AcpConnectionError(f"the agent {how}"))
+
+
+@asynccontextmanager
+async def open_agent(
+    command: Sequence[str],
+    *,
+    cwd: str,
+    environment: Mapping[str, str],
+    graces: Graces,
+    max_line_bytes: int,
+) -> AsyncGenerator[Agent]:
+    """Start *command* and hold it for the block; after the block its whole group is gone.
+
+    Raises:
+      AcpStartError: there is no such command, or it cannot be executed.
+    """
+    try:
+        process = await open_agent_process(command, cwd=cwd, environment=environment)
+    except (OSError, ValueError) as exc:  # ValueError: a null byte in an argument or a variable
+        raise AcpStartError(command, "start", str(exc)) from exc
+    agent, pumping = Agent(process, max_line_bytes=max_line_bytes), trio.CancelScope(shield=True)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(agent.pump, pumping)
+            try:
+                yield agent
+            finally:
+                with trio.CancelScope(shield=True):  # bounded by the graces
+                    await agent.end(graces)
+                pumping.cancel("the agent has ended")
+    finally:
+        await process.close()

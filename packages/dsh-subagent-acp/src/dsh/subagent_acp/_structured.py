@@ -1,0 +1,75 @@
+"""A structured answer from an agent that has no tool for it: asked for in the prompt, read as JSON.
+
+The rule: the value is the whole reply where that is JSON, else the last fenced block that is. It is
+held to the caller's schema like a value from any other backend; null is present, not absent.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Final, final
+
+from dsh.subagent import ResolvedRequest
+from dsh.tools_jsonschema import StructuredValueError
+
+__all__ = ["Capture", "instruction", "nudge"]
+
+_FENCED: Final = re.compile(
+    r"^[ \t]*(`{3,})[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
+)
+_NOTHING: Final = "the reply is not JSON, and has no fenced block of JSON"
+
+
+def _prose(name: str) -> str:
+    return files("dsh.subagent_acp").joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+_INSTRUCTION: Final = _prose("instruction")
+_NUDGE: Final = _prose("nudge")
+
+
+def instruction(schema: Mapping[str, Any]) -> str:
+    """Return what is asked of an agent beside its prompt."""
+    return f"{_INSTRUCTION}\n\n```json\n{json.dumps(schema, indent=2)}\n```"
+
+
+def nudge(violations: Sequence[str]) -> str:
+    """Return what is asked of an agent whose answer did not fit."""
+    return "\n".join((_NUDGE, "", *(f"- {violation}" for violation in violations)))
+
+
+@final
+class Capture:
+    """The structured answer of one run, once there is one."""
+
+    def __init__(self, request: ResolvedRequest) -> None:
+        self._request = request
+        self.structured: object = None
+        self.value: Any = None
+        self.violations: tuple[str, ...] = ()
+        """What is wrong with the last reply; empty once there is an answer."""
+
+    def read(self, text: str) -> bool:
+        """Take the answer from a turn's *text*; whether there is one that fits."""
+        found, candidate = _candidate(text)
+        if not found:
+            self.violations = (_NOTHING,)
+            return False
+        try:
+            self.value = self._request.parse(candidate)
+        except StructuredValueError as exc:
+            self.violations = tuple(exc.violations)
+            return False
+        self.structured, self.violations = candidate, ()
+        return True
+
+
+def _candidate(text: str) -> tuple[bool, object]:
+    blocks = [match.group(2) for match in _FENCED.finditer(text)]
+    for each in (text, *reversed(blocks)):
+        try:
+            return True, json.loads(each)
+        except (ValueError, RecursionError):
+            continue
+    return False, None
