@@ -53,7 +53,8 @@ class Bench:
 
     def request(self, prompt: Any = "go", **fields: Any) -> SubagentStartRequest[Any]:
         """A request of the parent."""
-        return SubagentStartRequest(prompt=prompt, parent=self.parent, **fields)
+        given: dict[str, Any] = {"prompt": prompt, "parent": self.parent}
+        return SubagentStartRequest(**(given | fields))
 
     async def run(
         self,
@@ -91,6 +92,12 @@ class Bench:
     def children(self) -> list[int]:
         """This process's children that can still run."""
         return children()
+
+    async def kill_children(self) -> None:
+        """End what a test has left on purpose."""
+        for pid in children():
+            os.kill(pid, signal.SIGKILL)
+            await trio.to_thread.run_sync(os.waitpid, pid, 0)
 
     def is_alive(self, pid: int) -> bool:
         """Whether a process can still run; a zombie cannot."""

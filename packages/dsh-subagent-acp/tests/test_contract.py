@@ -32,6 +32,4 @@ class AgentDrive(Drive):
 async def test_a_child_process_keeps_every_clause(bench: Any, clause: str) -> None:
     """A child is one process for one run, and a start that fails or is cancelled leaves none."""
     drive = AgentDrive(bench)
-    await check_provider(
-        lambda: AcpProvider(bench.config()), drive, clauses=[clause], limit=30
-    )
+    await check_provider(lambda: AcpProvider(bench.config()), drive, clauses=[clause], limit=30)

@@ -6,12 +6,15 @@ Its only argument is JSON with what to do (see ``DEFAULTS``). Everything it hear
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from itertools import count
+from typing import Any
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "log": None,  # a file for every message heard
     "ready": None,  # a named pipe told once a prompt is being worked on
     "version": 1,  # the protocol version answered
@@ -21,6 +24,7 @@ DEFAULTS = {
     "errors": {},  # methods answered with an error
     "before": [],  # raw texts written to stdout before anything else
     "complaint": "",  # written to stderr at the beginning
+    "complain_of": None,  # a variable whose value is written to stderr as well
     "exit": None,  # exit at once with that status
     "crash": {},  # method -> exit status
     "ignore_cancel": False,
@@ -36,28 +40,33 @@ DEFAULTS = {
     "hold_stdin": 0,  # bytes written to stdout, unread by us, before a prompt is read
 }
 
-script = DEFAULTS | json.loads(sys.argv[1] if len(sys.argv) > 1 else "{}")
-numbers = iter(range(1000, 10**9))
+script: dict[str, Any] = DEFAULTS | json.loads(sys.argv[1] if len(sys.argv) > 1 else "{}")
+numbers = count(1000)
 turns = 0
 
 
-def write(text):
-    sys.stdout.buffer.write(text if isinstance(text, bytes) else text.encode(errors="surrogatepass"))
+def write(text: str | bytes) -> None:
+    sys.stdout.buffer.write(
+        text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    )
     sys.stdout.buffer.flush()
 
 
-def send(**message):
+def send(**message: Any) -> None:
     write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
 
 
-def update(kind, /, **fields):
-    send(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}})
+def update(kind: str, /, **fields: Any) -> None:
+    send(
+        method="session/update",
+        params={"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}},
+    )
 
 
-def mark(path, text=""):
+def mark(path: str | None, text: str = "") -> None:
     if path and os.path.exists(path):  # a pipe that a test listens to
-        end = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        os.write(end, b".")
+        end = os.open(path, os.O_WRONLY)
+        os.write(end, text.encode() or b".")
         os.close(end)
     elif path:
         with open(path + ".part", "w") as file:
@@ -65,7 +74,7 @@ def mark(path, text=""):
         os.rename(path + ".part", path)
 
 
-def hear():
+def hear() -> dict[str, Any] | None:
     line = sys.stdin.buffer.readline()
     if not line:
         return None
@@ -75,15 +84,25 @@ def hear():
     return json.loads(line)
 
 
-def flood(count):
+def flood(times: int) -> None:
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
-    line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": chunk}})
-    write((line + "\n") * count)
+    line = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "method": "session/update",
+            "params": {"sessionId": "s1", "update": chunk},
+        }
+    )
+    write((line + "\n") * times)
 
 
-def ask(request):
+def ask(request: dict[str, Any]) -> dict[str, Any]:
     number = next(numbers)
-    send(id=number, method=request.get("method", "session/request_permission"), params=request["params"])
+    send(
+        id=number,
+        method=request.get("method", "session/request_permission"),
+        params=request["params"],
+    )
     while (message := hear()) is not None:
         if message.get("id") == number and "method" not in message:
             return message
@@ -92,10 +111,10 @@ def ask(request):
     sys.exit(0)
 
 
-cancelled = []
+cancelled: list[bool] = []
 
 
-def play(step, prompt_id):
+def play(step: dict[str, Any], prompt_id: object) -> bool:
     """One step of a turn; whether the turn is answered by it."""
     for key, value in step.items():
         if key == "text":
@@ -103,9 +122,16 @@ def play(step, prompt_id):
         elif key == "thought":
             update("agent_thought_chunk", content={"type": "text", "text": value})
         elif key == "update":
-            update(**value)
+            update(value.pop("kind"), **value)
         elif key == "call":
-            update("tool_call", toolCallId=value, title=f"tool {value}", kind="execute", status="pending", rawInput={"a": 1})
+            update(
+                "tool_call",
+                toolCallId=value,
+                title=f"tool {value}",
+                kind="execute",
+                status="pending",
+                rawInput={"a": 1},
+            )
         elif key == "called":
             content = [{"type": "content", "content": {"type": "text", "text": "output"}}]
             update("tool_call_update", toolCallId=value, status="completed", content=content)
@@ -119,6 +145,8 @@ def play(step, prompt_id):
             update("agent_message_chunk", content={"type": "text", "text": "x" * value})
         elif key == "flood":
             flood(value)
+        elif key == "repeat":
+            write(value[0] * value[1])
         elif key == "endless":
             while True:
                 write("x" * 65536)
@@ -127,7 +155,13 @@ def play(step, prompt_id):
             sys.stderr.flush()
         elif key == "ask":
             reply = ask(value)
-            update("agent_message_chunk", content={"type": "text", "text": json.dumps(reply.get("result", reply.get("error")))})
+            update(
+                "agent_message_chunk",
+                content={
+                    "type": "text",
+                    "text": json.dumps(reply.get("result", reply.get("error"))),
+                },
+            )
         elif key == "env":
             found = {name: os.environ.get(name) for name in value} if value else dict(os.environ)
             update("agent_message_chunk", content={"type": "text", "text": json.dumps(found)})
@@ -149,7 +183,7 @@ def play(step, prompt_id):
     return False
 
 
-def wait_for_cancel(prompt_id, late):
+def wait_for_cancel(prompt_id: object, late: int) -> None:
     while (message := hear()) is not None:
         if message.get("method") == "session/cancel" and not script["ignore_cancel"]:
             if "session/cancel" in script["crash"]:
@@ -161,7 +195,7 @@ def wait_for_cancel(prompt_id, late):
     end()
 
 
-def prompt(message):
+def prompt(message: dict[str, Any]) -> None:
     global turns
     words = "".join(block.get("text", "") for block in message["params"]["prompt"])
     steps = script["steps"]
@@ -183,22 +217,22 @@ def prompt(message):
     send(id=message["id"], result={"stopReason": "end_turn"})
 
 
-def end():
+def end() -> None:
     if script["eof_delay"]:
-        time.sleep(script["eof_delay"])
+        select.select([], [], [], script["eof_delay"])
     mark(script["eof_marker"])
     while script["ignore_eof"]:
-        time.sleep(1000)
+        signal.pause()
     sys.exit(0)
 
 
-def terminated(*_):
+def terminated(*_: object) -> None:
     mark(script["term_marker"])
     if not script["ignore_term"]:
         os._exit(0)
 
 
-def start_others():
+def start_others() -> None:
     pids = [os.getpid()]
     for words, new_session in ((script["helper"], False), (script["escapee"], True)):
         if words:
@@ -207,7 +241,7 @@ def start_others():
     mark(script["pids"], json.dumps(pids))
 
 
-ANSWERS = {
+ANSWERS: dict[str, Callable[[], dict[str, Any]]] = {
     "initialize": lambda: {
         "protocolVersion": script["version"],
         "agentCapabilities": {"promptCapabilities": {"image": script["images"]}},
@@ -218,7 +252,7 @@ ANSWERS = {
 
 if script["ignore_term"] or script["term_marker"]:
     signal.signal(signal.SIGTERM, terminated)
-sys.stderr.write(script["complaint"])
+sys.stderr.write(script["complaint"] + os.environ.get(script["complain_of"] or "", ""))
 sys.stderr.flush()
 if script["exit"] is not None:
     sys.exit(script["exit"])

@@ -150,7 +150,7 @@ class Connection:
 
     def _take_line(self, line: bytes) -> None:
         try:
-            message: object = json.loads(line)
+            message: object = json.loads(line) if line.lstrip()[:1] == b"{" else None
         except (ValueError, RecursionError):  # no JSON, no UTF-8, absurd numbers, absurd depth
             message = None
         if not isinstance(message, dict) or not self._dispatch(cast("dict[str, Any]", message)):

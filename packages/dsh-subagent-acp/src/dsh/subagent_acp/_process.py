@@ -111,8 +111,9 @@ class AgentProcess:
 
     async def close(self) -> None:
         """Let go of the pipes; a descendant that left the group may still hold the other ends."""
-        for pipe in (self.stdin, self.stdout, self._stderr):
-            await trio.aclose_forcefully(pipe)
+        with trio.CancelScope(shield=True):  # closing a pipe does not block
+            for pipe in (self.stdin, self.stdout, self._stderr):
+                await pipe.aclose()
 
 
 async def open_agent_process(

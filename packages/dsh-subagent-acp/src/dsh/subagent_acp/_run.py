@@ -64,6 +64,7 @@ async def serve_agent(
             else:
                 result = None
     if result is None:
+        assert isinstance(opened, AcpError)
         raise _start_error(config, agent, handshake, opened)
     if agent.process.survived:
         result = as_lost(result, agent.process.pid)
@@ -96,10 +97,11 @@ def _start_error(
     """Return what the caller of ``start`` gets, now that it is known how the process ended."""
     if isinstance(failure, AcpPromptError):
         return failure
+    secrets = secrets_of(config.env)
     error = AcpStartError(
-        config.argv,
+        [redacted(word, secrets) for word in config.argv],
         handshake.step,
-        redacted(str(failure), secrets_of(config.env)),
+        redacted(str(failure), secrets),
         exit_status=agent.process.exit_status,
         said=_said(config, agent),
     )

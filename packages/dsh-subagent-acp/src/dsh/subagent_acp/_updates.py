@@ -5,6 +5,8 @@ follows one, or none is told of, it is all of the turn's text: an agent that say
 it tidies up, or tells of no calls, has said it all the same.
 """
 
+from __future__ import annotations
+
 import json
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -56,7 +58,7 @@ class TurnRecord:
         text = last if last.strip() else "".join(self._chunks)
         return text.encode(errors="replace").decode()  # half a surrogate pair is no text
 
-    def take(self, notification: "SessionNotification") -> tuple[Progress, ...]:
+    def take(self, notification: SessionNotification) -> tuple[Progress, ...]:
         """Take in one update and return what it tells.
 
         Raises:
@@ -71,7 +73,7 @@ class TurnRecord:
             return self._take_call(update)
         return ()  # plans, modes, commands: nothing a parent needs
 
-    def _take_text(self, update: "AgentMessageChunk") -> tuple[Progress, ...]:
+    def _take_text(self, update: AgentMessageChunk) -> tuple[Progress, ...]:
         if update.content.type != "text" or not (text := update.content.text):
             return ()
         self._size += len(text.encode(errors="replace"))
@@ -80,7 +82,7 @@ class TurnRecord:
         self._chunks.append(text)
         return (TextProgress(text=text),)
 
-    def _take_call(self, update: "ToolCallStart | ToolCallProgress") -> tuple[Progress, ...]:
+    def _take_call(self, update: ToolCallStart | ToolCallProgress) -> tuple[Progress, ...]:
         call_id, told = update.tool_call_id, list[Progress]()
         if call_id not in self._names:
             self._names[call_id] = name = update.title or update.kind or "tool"
@@ -101,7 +103,7 @@ class TurnRecord:
         return tuple(told)
 
 
-def _take_thought(update: "AgentThoughtChunk") -> tuple[Progress, ...]:
+def _take_thought(update: AgentThoughtChunk) -> tuple[Progress, ...]:
     if update.content.type != "text" or not update.content.text:
         return ()
     return (ThoughtProgress(text=update.content.text),)
@@ -111,7 +113,7 @@ def _json(value: Any) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def _content(parts: "list[Any] | None") -> str:
+def _content(parts: list[Any] | None) -> str:
     contents: list[ContentToolCallContent] = [
         part for part in parts or () if part.type == "content"
     ]
