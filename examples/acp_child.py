@@ -14,6 +14,7 @@ from dsh.subagent.testing import ScriptedParent
 from dsh.subagent_acp import (
     AcpConfig,
     AcpProvider,
+    Approver,
     PermissionOption,
     PermissionProgress,
     PermissionRequest,
@@ -33,12 +34,14 @@ def show(event: Progress) -> None:
     print(f"  {type(event).__name__} {told}".rstrip())
 
 
+def configured(known: str | None, approver: Approver) -> AcpConfig:
+    if known is not None:
+        return preset(known, permission=approver)
+    return AcpConfig(command=sys.executable, args=(__file__, "--agent"), permission=approver)
+
+
 async def main(known: str | None) -> None:
-    config = (
-        AcpConfig(command=sys.executable, args=(__file__, "--agent"), permission=approve)
-        if known is None
-        else preset(known, permission=approve)
-    )
+    config = configured(known, approve)
     subagents = SubagentService()
     subagents.register(AcpProvider(config))
     async with ScriptedParent() as parent:  # an agent of your host
