@@ -56,7 +56,7 @@ def test_an_unknown_preset_names_those_there_are() -> None:
 
 
 def test_a_host_finds_and_makes_the_backend() -> None:
-    (found,) = [each for each in discover_providers() if each.name == "acp"]
+    found = discover_providers()["acp"]
     factory = found.load()
     assert isinstance(factory, AcpFactory)
     config = factory.config_model.model_validate({"command": "agent", "provider_name": "mine"})
