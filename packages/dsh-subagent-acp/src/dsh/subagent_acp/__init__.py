@@ -15,7 +15,7 @@ In which order to read it:
 
 from dsh.subagent_acp._config import AcpConfig
 from dsh.subagent_acp._errors import AcpError, AcpPromptError, AcpStartError
-from dsh.subagent_acp._factory import AcpFactory
+from dsh.subagent_acp._factory import AcpFactory, factory
 from dsh.subagent_acp._permission import (
     Approver,
     PermissionOption,
@@ -38,5 +38,6 @@ __all__ = [
     "PermissionProgress",
     "PermissionRequest",
     "Preset",
+    "factory",
     "preset",
 ]

@@ -1,17 +1,17 @@
 """The backend as a plugin."""
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from dsh.subagent import ProviderFactory, ProviderHost
 from dsh.subagent_acp._config import AcpConfig
 from dsh.subagent_acp._provider import AcpProvider
 
-__all__ = ["AcpFactory"]
+__all__ = ["AcpFactory", "factory"]
 
 
 @final
 class AcpFactory:
-    """What the entry point ``acp`` names."""
+    """Makes the backend of an `AcpConfig`."""
 
     config_model = AcpConfig
 
@@ -20,5 +20,8 @@ class AcpFactory:
         return AcpProvider(config)
 
 
+factory: Final = AcpFactory()
+"""What the entry point ``acp`` names."""
+
 if TYPE_CHECKING:
-    _: type[ProviderFactory] = AcpFactory
+    _: ProviderFactory = factory
