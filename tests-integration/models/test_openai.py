@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+import trio
 from conversation import TOOL, answered, ask, call, request, user
 from dialects import OPENAI
 from fake_endpoint import FakeEndpoint, Reply, fake_endpoint
@@ -12,6 +13,7 @@ from openai_wire import DONE, chunk
 
 from dsh.agent import (
     ChatRequest,
+    ChatResponse,
     Message,
     ModelError,
     TextBlock,
@@ -207,3 +209,58 @@ async def test_an_answer_without_a_finish_reason_has_stopped(endpoint: FakeEndpo
     endpoint.replies = [Reply(chunks=[chunk({"content": "hi"}), DONE])]
     async with OPENAI.model(endpoint.url) as model:
         assert (await ask(model)).finish_reason == "stop"
+
+
+def whole(message: dict[str, object], finish: str = "stop") -> Reply:
+    """An answer that is not streamed."""
+    choices = [{"index": 0, "message": message, "finish_reason": finish}]
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    body = json.dumps({"id": "c", "choices": choices, "usage": usage}).encode()
+    return Reply(chunks=[body[:9], body[9:]], content_type="application/json")
+
+
+async def test_an_answer_may_come_whole(endpoint: FakeEndpoint) -> None:
+    made = [piece('{"n": 1}', id="a", name="look"), piece('{"n": 2}', id="b", name="look")]
+    endpoint.replies = [whole({"content": "So.", "tool_calls": made}, "tool_calls")]
+    async with OPENAI.model(endpoint.url, stream=False) as model:
+        response = await ask(model)
+    assert response == ChatResponse(
+        content=(TextBlock(text="So."), call("a", '{"n": 1}'), call("b", '{"n": 2}')),
+        finish_reason="tool_calls",
+        usage=Usage(input_tokens=3, output_tokens=2),
+    )
+    assert endpoint.requests[-1]["stream"] is False
+    assert "stream_options" not in endpoint.requests[-1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (Reply(chunks=[b'{"error": {"message": "no", "code": 503}}']), "SERVER"),
+        (Reply(chunks=[b"<html>"]), "MALFORMED_RESPONSE"),
+        (Reply(chunks=[b'{"choices": 7}']), "MALFORMED_RESPONSE"),
+        (Reply(chunks=[b'{"choices": [']), "MALFORMED_RESPONSE"),
+        (Reply(chunks=[b'{"choices": ['], end="drop"), "STREAM_CLOSED"),
+        (Reply(chunks=[b"{}"]), "STREAM_CLOSED"),
+    ],
+)
+async def test_a_whole_answer_that_is_none_has_its_code(
+    endpoint: FakeEndpoint, reply: Reply, code: str
+) -> None:
+    endpoint.replies = [reply]
+    async with OPENAI.model(endpoint.url, stream=False) as model:
+        with pytest.raises(ModelError) as caught:
+            await ask(model)
+    assert caught.value.code == code
+
+
+async def test_a_whole_answer_can_be_cancelled(endpoint: FakeEndpoint) -> None:
+    endpoint.replies = [Reply(chunks=[b"{"], end="stall")]
+    async with OPENAI.model(endpoint.url, stream=False) as model:
+        with trio.fail_after(5), trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ask, model)
+                await endpoint.stalled.wait()
+                scope.cancel()
+    assert scope.cancelled_caught
+    await endpoint.idle.wait()

@@ -1,7 +1,8 @@
 """One delegation with a real model behind any OpenAI-compatible server: `scripts/test -m llm`.
 
 `DSH_LLM_BASE_URL` says where the server is, `DSH_LLM_MODEL` what it calls the model, and
-`DSH_LLM_API_KEY` the key if it wants one. Mechanics are judged, never wording: was the call valid,
+`DSH_LLM_API_KEY` the key if it wants one; `DSH_LLM_STREAM=off` has answers come whole, from a
+server that streams tool calls wrongly. Mechanics are judged, never wording: was the call valid,
 did the child run, does its answer have the shape that was asked for. `docs/reliability.md` has
 what was measured.
 """
@@ -39,9 +40,9 @@ AT_ONCE = 4
 SCHEMA = {
     "type": "object",
     "properties": {
-        "answer": {"type": "string"},
+        "answer": {"type": "string", "maxLength": 80},
         "confidence": {"type": "string", "enum": ["low", "medium", "high"]},
-        "sources": {"type": "array", "items": {"type": "string"}},
+        "sources": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 2},
     },
     "required": ["answer", "confidence", "sources"],
     "additionalProperties": False,
@@ -57,6 +58,7 @@ class Server:
     url: str
     model: str
     key: str
+    stream: bool
 
 
 @pytest.fixture
@@ -68,13 +70,18 @@ def server() -> Server:
         url=url,
         model=os.environ.get("DSH_LLM_MODEL", "default"),
         key=os.environ.get("DSH_LLM_API_KEY", "unused"),
+        stream=os.environ.get("DSH_LLM_STREAM") != "off",
     )
 
 
 async def trial(server: Server, model: OpenAIModel, tool_choice: ToolChoice, seed: int) -> str:
     """What became of one delegation: ``passed``, or what went wrong."""
-    options = {"temperature": 0.7, "seed": seed, "max_tokens": 200}
-    defaults = AgentOptions(model=server.model, options=options, max_steps=1)
+    options: dict[str, object] = {"temperature": 0.2, "seed": seed, "max_tokens": 400}
+    forced = tool_choice == "required"
+    if forced:
+        options["tool_choice"] = "required"  # of every request, the child's included
+    steps = 1 if forced else 2  # with a choice, a child may first call something else
+    defaults = AgentOptions(model=server.model, options=options, max_steps=steps)
     async with open_host(options=defaults) as host:
         host.models.register(model, server.model)
         subagents = SubagentService()
@@ -110,7 +117,9 @@ def text_of(result: ToolResultBlock) -> str:
     [pytest.param("required", 20, id="forced"), pytest.param("auto", 14, id="free")],
 )
 async def test_delegations_succeed(server: Server, tool_choice: ToolChoice, enough: int) -> None:
-    config = OpenAIConfig(base_url=server.url, api_key=SecretStr(server.key), timeout=600)
+    config = OpenAIConfig(
+        base_url=server.url, api_key=SecretStr(server.key), timeout=600, stream=server.stream
+    )
     limiter = trio.CapacityLimiter(AT_ONCE)
     outcomes: list[str] = []
 

@@ -38,7 +38,7 @@ def refuse(path: str, headers: Mapping[str, str], body: Body) -> Reply | None:
 
 
 def _problem(body: Body) -> str | None:
-    if not body.get("model") or body.get("stream") is not True:
+    if not body.get("model") or not isinstance(body.get("stream"), bool):
         return "no model, or no stream"
     if "tool_choice" in body and "tools" not in body:
         return "tool_choice without tools"

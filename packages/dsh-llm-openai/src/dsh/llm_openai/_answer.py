@@ -56,10 +56,22 @@ class Answer:
         if event.data.strip() == "[DONE]":
             self._done = True
             return True
+        self._take(event.data)
+        return False
+
+    def take_whole(self, body: bytes) -> None:
+        """Take in the whole answer, which was not streamed.
+
+        Raises:
+          ModelError: it is an error, or no answer.
+        """
+        self._take(body.decode(errors="replace"))
+
+    def _take(self, data: str) -> None:
         try:
-            chunk: object = json.loads(event.data)
+            chunk: object = json.loads(data)
         except (ValueError, RecursionError) as exc:
-            raise self._malformed(f"{event.data[:100]!r}, which is not JSON") from exc
+            raise self._malformed(f"{data[:100]!r}, which is not JSON") from exc
         if not isinstance(chunk, dict):
             raise self._malformed("JSON that is no object")
         found = cast("dict[str, Any]", chunk)
@@ -69,10 +81,9 @@ class Answer:
             self._chunk(found)
         except (AttributeError, TypeError) as exc:
             raise self._malformed(f"a chunk of another shape: {exc}") from exc
-        return False
 
     def _malformed(self, what: str) -> ModelError:
-        message = f"the stream carries {what}"
+        message = f"the answer carries {what}"
         return ModelError(message, code="MALFORMED_RESPONSE", response=self.partial())
 
     def _chunk(self, chunk: Mapping[str, Any]) -> None:
@@ -80,7 +91,7 @@ class Answer:
             self._blocks.set_usage(_usage(counts))
         for choice in chunk.get("choices") or ():
             self._finish = choice.get("finish_reason") or self._finish
-            if delta := choice.get("delta"):
+            if delta := choice.get("delta") or choice.get("message"):
                 self._delta(delta)
 
     def _delta(self, delta: Mapping[str, Any]) -> None:
@@ -118,11 +129,11 @@ class Answer:
         """The whole answer.
 
         Raises:
-          ModelError: the stream ended before the answer did, or there was none.
+          ModelError: the answer ended before it was complete, or there was none.
         """
         response = self.partial()
         if self._finish is None and not self._done:
-            text = "the stream ended before the answer did"
+            text = "the answer ended before it was complete"
             raise ModelError(text, code="STREAM_CLOSED", response=response)
         if self._finish is None and not response.content:
             raise ModelError("the answer is empty", code="EMPTY_RESPONSE", response=response)

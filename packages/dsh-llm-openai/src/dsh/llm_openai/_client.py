@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import final
 
 from dsh.agent import ChatResponse, ModelError, OnDelta
-from dsh.agent.wire import VendorErrors, read_answer
+from dsh.agent.wire import VendorErrors, read_answer, read_body
 from dsh.llm_openai._answer import Answer
 from dsh.llm_openai._config import OpenAIConfig
 from dsh.llm_openai._request import Json
@@ -67,9 +67,12 @@ class Client:
         with self._errors.translated(answer.partial):
             raw = await self._create(extra_body=body)
             answer.retries = raw.retries_taken
-            await read_answer(
-                raw.http_response, answer.handle, partial=answer.partial, errors=self._errors
-            )
+            if body["stream"]:
+                await read_answer(
+                    raw.http_response, answer.handle, partial=answer.partial, errors=self._errors
+                )
+            else:
+                answer.take_whole(await read_body(raw.http_response, errors=self._errors))
         return answer.response()
 
     async def aclose(self) -> None:

@@ -52,6 +52,11 @@ class OpenAIConfig(BaseModel):
         description="Whether a model's own reasoning goes back to it while it works on one prompt, "
         "as DeepSeek asks for; never beyond that prompt.",
     )
+    stream: bool = Field(
+        default=True,
+        description="Whether answers are streamed. Off, an answer is heard when it is whole: for "
+        "servers that stream tool calls wrongly.",
+    )
     lower_schemas: bool = Field(
         default=True,
         description="Whether `$ref` is inlined and `const` sent as `enum` in the schemas of tools, "

@@ -37,9 +37,10 @@ def request_body(request: ChatRequest, config: OpenAIConfig) -> Json:
         "messages": _messages(
             request, config, sendable_messages(request.messages, tool_names=names)
         ),
-        "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream": config.stream,
     }
+    if config.stream:
+        body["stream_options"] = {"include_usage": True}
     if tools is not None:
         body["tools"] = [_tool(tool, config) for tool in tools]
         body["tool_choice"] = request.tool_choice

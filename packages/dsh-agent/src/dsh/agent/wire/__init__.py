@@ -11,7 +11,7 @@ from dsh.agent.wire._conversation import sendable_messages
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
 from dsh.agent.wire._failure import VendorErrors, body_error
 from dsh.agent.wire._schema import lower_schema
-from dsh.agent.wire._stream import HttpAnswer, read_answer
+from dsh.agent.wire._stream import HttpAnswer, read_answer, read_body
 
 __all__ = [
     "EventDecoder",
@@ -21,5 +21,6 @@ __all__ = [
     "body_error",
     "lower_schema",
     "read_answer",
+    "read_body",
     "sendable_messages",
 ]

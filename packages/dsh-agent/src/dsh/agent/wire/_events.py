@@ -47,7 +47,7 @@ class EventDecoder:
         self._held += len(chunk)
         if self._held > MAX_EVENT:
             raise ModelError(
-                f"the stream carries an event of more than {MAX_EVENT} bytes",
+                f"the answer carries an event of more than {MAX_EVENT} bytes",
                 code="MALFORMED_RESPONSE",
             )
         for line in self._lines(chunk):

@@ -1,7 +1,8 @@
 """Reading an answer that is streamed as server-sent events."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Final, Protocol, cast
 
 import trio
@@ -10,14 +11,17 @@ from dsh.agent._model import ChatResponse, ModelError
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
 from dsh.agent.wire._failure import VendorErrors, body_error
 
-__all__ = ["HttpAnswer", "read_answer"]
+__all__ = ["HttpAnswer", "read_answer", "read_body"]
 
 DRAIN_SECONDS: Final = 0.5
 """How long a stream may take to end once its last event was read, before it is cut off. An end in
 time lets the client use the connection again; providers send it together with the last event."""
 
-MAX_BODY: Final = 64 * 1024
-"""How many bytes are read of a body that is no stream."""
+MAX_NONSENSE: Final = 64 * 1024
+"""How many bytes are read of a body that should be a stream and is not."""
+
+MAX_BODY: Final = 16 * 1024 * 1024
+"""How many bytes an answer that is not streamed may have."""
 
 
 class HttpAnswer(Protocol):
@@ -40,24 +44,39 @@ async def read_answer(
 ) -> None:
     """Pass each event of *answer* to *handle* until it says that this was the last, then close.
 
-    The body's iterator is always run to its end, so that no half-read generator is left to the
-    garbage collector: for at most ``DRAIN_SECONDS`` after the last event, or after *handle* raised.
-    What happens to the connection then no longer matters.
-
     Raises:
       ModelError: the body is no stream but an error, or something else; *partial* says what was
         answered until then.
     """
+    async with _chunks_of(answer, errors.broken) as chunks:
+        kind = answer.headers.get("content-type") or "no content type"
+        if "text/event-stream" not in kind:
+            start = await _read_start(chunks, MAX_NONSENSE)
+            raise _no_stream(kind, start, partial(), errors.key)
+        await _read_events(chunks, handle)
+
+
+async def read_body(answer: HttpAnswer, *, errors: VendorErrors) -> bytes:
+    """The body of *answer* where it is not streamed, cut off at ``MAX_BODY`` bytes."""
+    async with _chunks_of(answer, errors.broken) as chunks:
+        return await _read_start(chunks, MAX_BODY)
+
+
+@asynccontextmanager
+async def _chunks_of(
+    answer: HttpAnswer, broken: type[Exception]
+) -> AsyncGenerator[AsyncIterator[bytes]]:
+    """The body's iterator; on every path it is run to its end and the answer closed.
+
+    No half-read generator is left to the garbage collector. The end may take ``DRAIN_SECONDS``;
+    what happens to the connection then no longer matters.
+    """
     chunks = answer.aiter_bytes()
     try:
-        kind = answer.headers.get("content-type") or "no content type"
-        if "text/event-stream" in kind:
-            await _read_events(chunks, handle)
-        else:
-            raise _no_stream(kind, await _read_start(chunks), partial(), errors.key)
+        yield chunks
     finally:
         try:
-            await _drain(chunks, errors.broken)
+            await _drain(chunks, broken)
         finally:
             await answer.aclose()
 
@@ -71,11 +90,11 @@ async def _read_events(
             return
 
 
-async def _read_start(chunks: AsyncIterator[bytes]) -> bytes:
+async def _read_start(chunks: AsyncIterator[bytes], limit: int) -> bytes:
     start = b""
     async for chunk in chunks:
         start += chunk
-        if len(start) >= MAX_BODY:
+        if len(start) >= limit:
             break
     return start
 
