@@ -136,6 +136,11 @@ class LoopAgent:
         return self._tools or self.host.tools
 
     @property
+    def prompt_in_force(self) -> Prompt:
+        """Its own layer, or its host's where it has none."""
+        return self._prompt or self.host.prompt
+
+    @property
     def nursery(self) -> trio.Nursery:
         if self._nursery is None:
             raise AgentDisposedError(self.id)

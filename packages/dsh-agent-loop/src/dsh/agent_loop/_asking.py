@@ -7,7 +7,6 @@ import trio
 from dsh.agent import (
     MODEL_CALL,
     STEP_RESULT,
-    Agent,
     Assembly,
     ChatRequest,
     ChatResponse,
@@ -24,15 +23,21 @@ from dsh.agent import (
 )
 from dsh.agent_loop._errors import NoModelError
 from dsh.agent_loop._open_turn import OpenTurn
+from dsh.agent_loop._taker import TurnTaker
 
 __all__ = ["ask", "assembled"]
 
 
-async def assembled(agent: Agent, header: RequestHeader | None) -> Assembly:
-    """System text and tools of the next request: those of *header* where there is one."""
-    if header is not None:
+async def assembled(agent: TurnTaker) -> Assembly:
+    """System text and tools of the next request: those of its header where it has one."""
+    if (header := agent.header) is not None:
         return Assembly(system=header.system, tools=header.tools)
-    return await assemble(agent)
+    return await assemble(
+        agent,
+        hooks=agent.hooks_in_force,
+        tools=agent.tools_in_force,
+        prompt=agent.prompt_in_force,
+    )
 
 
 async def ask(turn: OpenTurn, assembly: Assembly) -> ChatResponse:

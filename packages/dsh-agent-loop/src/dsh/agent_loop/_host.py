@@ -43,6 +43,9 @@ class Host:
         parallel = (
             own.max_parallel_tool_calls or host.max_parallel_tool_calls or MAX_PARALLEL_TOOL_CALLS
         )
+        limits = own.max_steps, own.max_parallel_tool_calls
+        if own.model and limits == (steps, parallel) and not host.options:
+            return own, steps, parallel  # in force already: a child's, taken over from its parent
         options = AgentOptions(
             model=own.model or host.model,
             options={**host.options, **own.options},

@@ -2,7 +2,16 @@
 
 from typing import Protocol
 
-from dsh.agent import Agent, AgentStatus, Hooks, ModelRegistry, RequestHeader, ToolRegistry, Usage
+from dsh.agent import (
+    Agent,
+    AgentStatus,
+    Hooks,
+    ModelRegistry,
+    Prompt,
+    RequestHeader,
+    ToolRegistry,
+    Usage,
+)
 from dsh.agent_loop._inbox import Inbox
 
 __all__ = ["TurnTaker"]
@@ -48,6 +57,11 @@ class TurnTaker(Agent, Protocol):
 
     @property
     def tools_in_force(self) -> ToolRegistry:
+        """Its own layer, or its host's where it has none."""
+        ...
+
+    @property
+    def prompt_in_force(self) -> Prompt:
         """Its own layer, or its host's where it has none."""
         ...
 

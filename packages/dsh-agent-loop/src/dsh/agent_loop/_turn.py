@@ -60,7 +60,7 @@ async def _take_step(turn: OpenTurn) -> Outcome | None:
     """One request and its tool calls; returns why the turn ends here, if it must."""
     await trio.lowlevel.checkpoint_if_cancelled()
     turn.deliver()
-    assembly = await assembled(turn.agent, turn.agent.header)
+    assembly = await assembled(turn.agent)
     for context in await turn.hooks.run_filter(PRE_STEP, (), turn.context):
         turn.log_context(context)
     turn.log(StepStarted(turn=turn.number, step=turn.step))

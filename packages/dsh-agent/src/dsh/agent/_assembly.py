@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final, cast, final
 
 from dsh.agent._agent import Agent
-from dsh.agent._hooks import Filter, HookValueError
+from dsh.agent._hooks import Filter, Hooks, HookValueError
 from dsh.agent._model import ToolSchema
-from dsh.agent._prompt import Section
+from dsh.agent._prompt import Prompt, Section
 from dsh.agent._restoration import restored
 from dsh.agent._template import fill_in
-from dsh.agent._tools import guidance_name
+from dsh.agent._tools import ToolRegistry, guidance_name
 
 __all__ = ["ASSEMBLY", "Assembly", "Draft", "PromptPart", "assemble"]
 
@@ -53,8 +53,17 @@ Taking a tool out hides it from the model, and its guidance too; it does not for
 """
 
 
-async def assemble(agent: Agent) -> Assembly:
+async def assemble(
+    agent: Agent,
+    *,
+    hooks: Hooks | None = None,
+    tools: ToolRegistry | None = None,
+    prompt: Prompt | None = None,
+) -> Assembly:
     """The system text and tools of the next request of *agent*.
+
+    A loop that makes an agent's layers when they are first asked for passes its host's in the place
+    of those that it has not made: an agent without layers of its own is then given none.
 
     Raises:
       PlaceholderError: a section names a variable without a value.
@@ -62,36 +71,36 @@ async def assemble(agent: Agent) -> Assembly:
       HookValueError: a listener gave back something that is no draft.
       Exception: whatever a section's function or a listener raised.
     """
-    sections = _sections(agent)
-    parts = tuple(_made(section, agent) for section in sections)
-    tools = agent.tools.schemas()
-    if agent.hooks.hears(ASSEMBLY):
-        drafted = Draft(parts=parts, tools=tools or ())
-        changed = await agent.hooks.run_filter(ASSEMBLY, drafted, agent)
+    hooks, tools, prompt = hooks or agent.hooks, tools or agent.tools, prompt or agent.prompt
+    parts = tuple(_made(section, agent, prompt) for section in _sections(tools, prompt))
+    schemas = tools.schemas()
+    if hooks.hears(ASSEMBLY):
+        drafted = Draft(parts=parts, tools=schemas or ())
+        changed = await hooks.run_filter(ASSEMBLY, drafted, agent)
         _check(changed.parts, PromptPart)
         _check(changed.tools, ToolSchema)
-        final = _finalised(agent, drafted, changed)
-        parts, tools = final.parts, final.tools or None
-    return Assembly(system="\n\n".join(p.text for p in parts if p.text) or None, tools=tools)
+        final = _finalised(tools, prompt, drafted, changed)
+        parts, schemas = final.parts, final.tools or None
+    return Assembly(system="\n\n".join(p.text for p in parts if p.text) or None, tools=schemas)
 
 
-def _sections(agent: Agent) -> list[Section]:
+def _sections(tools: ToolRegistry, prompt: Prompt) -> list[Section]:
     """The sections in force in their order: equal orders in order of registration."""
-    by_name = {**agent.tools.guidance(), **agent.prompt.sections()}
+    by_name = {**tools.guidance(), **prompt.sections()}
     return sorted(by_name.values(), key=lambda section: section.order)
 
 
-def _made(section: Section, agent: Agent) -> PromptPart:
+def _made(section: Section, agent: Agent, prompt: Prompt) -> PromptPart:
     text = section.text
     if callable(text):
         text = text(agent)
     elif "{{" in text:
-        text = fill_in(text, lambda name: _value(name, agent), section=section.name)
+        text = fill_in(text, lambda name: _value(name, agent, prompt), section=section.name)
     return PromptPart(name=section.name, text=text)
 
 
-def _value(name: str, agent: Agent) -> str | None:
-    variable = agent.prompt.variables().get(name)
+def _value(name: str, agent: Agent, prompt: Prompt) -> str | None:
+    variable = prompt.variables().get(name)
     if variable is None:
         return {"model": agent.options.model, "cwd": agent.cwd}.get(name)
     return variable.value(agent) if callable(variable.value) else variable.value
@@ -104,12 +113,12 @@ def _check(items: object, kind: type[object]) -> None:
             raise HookValueError(ASSEMBLY.name, got=item, expected=f"a tuple of {kind.__name__}")
 
 
-def _finalised(agent: Agent, drafted: Draft, changed: Draft) -> Draft:
-    final_tools = agent.tools.final_names()
-    tools = restored(drafted.tools, changed.tools, final=final_tools)
-    offered = {tool.name for tool in tools}
-    orphaned = {guidance_name(name) for name in agent.tools.visible() if name not in offered}
-    final_parts = {name for name, each in agent.prompt.sections().items() if each.owner_final}
+def _finalised(tools: ToolRegistry, prompt: Prompt, drafted: Draft, changed: Draft) -> Draft:
+    final_tools = tools.final_names()
+    shown = restored(drafted.tools, changed.tools, final=final_tools)
+    offered = {tool.name for tool in shown}
+    orphaned = {guidance_name(name) for name in tools.visible() if name not in offered}
+    final_parts = {name for name, each in prompt.sections().items() if each.owner_final}
     final_parts |= {guidance_name(name) for name in final_tools}
     parts = restored(drafted.parts, changed.parts, final=final_parts)
-    return Draft(parts=tuple(p for p in parts if p.name not in orphaned), tools=tools)
+    return Draft(parts=tuple(p for p in parts if p.name not in orphaned), tools=shown)

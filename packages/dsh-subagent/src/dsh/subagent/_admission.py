@@ -24,7 +24,11 @@ from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
 from dsh.subagent._provider import ProviderDescriptor
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._resolved import ResolvedRequest
+<<<<<<< HEAD
 from dsh.tools_jsonschema import compile_output_schema, output_schema_from
+=======
+from dsh.tools_jsonschema import OutputValidator, compile_output_schema, output_schema_from
+>>>>>>> 54ccd16 (Give a child no layers it does not use, and compile a schema once)
 
 __all__ = ["admit", "refuse_used_scope"]
 
@@ -35,6 +39,8 @@ _GATED: Final = {
     "persona": "persona",
 }
 """Which field each capability opens, in the order of the checks (B-SEAM-09)."""
+
+_SILENT: Final = AgentOptions()
 
 _BLOCKS: Final = (TextBlock, ThinkingBlock, ImageBlock, ToolCallBlock, ToolResultBlock)
 _DEEPEST: Final = 2**53 - 1
@@ -54,7 +60,7 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         if getattr(request, field) is not None:
             _demand(provider, capability, field)
     max_depth = _depth(request.max_depth)
-    schema, output_type = _schema(request.output_schema)
+    schema, output_type, validator = _schema(request.output_schema)
     return ResolvedRequest(
         provider=provider.name,
         prompt=_prompt(request.prompt),
@@ -65,6 +71,7 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         agent_options=_options(request.agent_options),
         output_schema=schema,
         output_type=output_type,
+        validator=validator,
         max_depth=max_depth,
         tool_filter=_filter(request.tool_filter),
         persona=_text("persona", request.persona),
@@ -98,15 +105,21 @@ def _depth(value: object) -> int | None:
     return int(value)
 
 
-def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any]:
-    """Return the schema asked for, and the type it was made from."""
+def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any, OutputValidator | None]:
+    """Return the schema asked for, the type it was made from, and who judges by it."""
     if wanted is None:
-        return None, None
+        return None, None, None
     if not isinstance(wanted, Mapping):
-        return output_schema_from(wanted), wanted
+        made = output_schema_from(wanted)
+        return made, wanted, compile_output_schema(made)
     schema = cast("dict[str, Any]", wanted)
+<<<<<<< HEAD
     compile_output_schema(schema)  # plain JSON from here on, so the copy runs no code
     return deepcopy(schema), None
+=======
+    validator = compile_output_schema(schema)  # plain JSON from here on: the copy runs no code
+    return deepcopy(schema), None, validator
+>>>>>>> 54ccd16 (Give a child no layers it does not use, and compile a schema once)
 
 
 def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
@@ -126,7 +139,7 @@ def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
 
 def _options(options: object) -> AgentOptions:
     if options is None:
-        return AgentOptions()
+        return _SILENT
     if not isinstance(options, AgentOptions):
         raise _wrong("agent_options", options, "an AgentOptions")
     return replace(options, options=deepcopy(dict(options.options)))

@@ -93,6 +93,7 @@ class Supervisor:
         """Own the run from before its publication to its quiescence; takes back the adoption."""
         self.entered = True
         self._status, self._task = task_status, trio.lowlevel.current_task()
+        del task_status  # it keeps the nursery of `nursery.start` alive, long after its end
         try:
             await self._serve_in_scope()
         finally:
@@ -138,7 +139,7 @@ class Supervisor:
         if self._task.eventual_parent_nursery is not None:  # trio did not move it
             self._refused = True
             raise self._start_cancelled()
-        self._child = child
+        self._child, self._status = child, None
         child.start()
         return child
 
