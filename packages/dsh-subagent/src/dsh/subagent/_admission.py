@@ -24,11 +24,7 @@ from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
 from dsh.subagent._provider import ProviderDescriptor
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._resolved import ResolvedRequest
-<<<<<<< HEAD
 from dsh.tools_jsonschema import compile_output_schema, output_schema_from
-=======
-from dsh.tools_jsonschema import OutputValidator, compile_output_schema, output_schema_from
->>>>>>> 54ccd16 (Give a child no layers it does not use, and compile a schema once)
 
 __all__ = ["admit", "refuse_used_scope"]
 
@@ -60,7 +56,7 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         if getattr(request, field) is not None:
             _demand(provider, capability, field)
     max_depth = _depth(request.max_depth)
-    schema, output_type, validator = _schema(request.output_schema)
+    schema, output_type = _schema(request.output_schema)
     return ResolvedRequest(
         provider=provider.name,
         prompt=_prompt(request.prompt),
@@ -71,7 +67,6 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         agent_options=_options(request.agent_options),
         output_schema=schema,
         output_type=output_type,
-        validator=validator,
         max_depth=max_depth,
         tool_filter=_filter(request.tool_filter),
         persona=_text("persona", request.persona),
@@ -105,21 +100,15 @@ def _depth(value: object) -> int | None:
     return int(value)
 
 
-def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any, OutputValidator | None]:
-    """Return the schema asked for, the type it was made from, and who judges by it."""
+def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any]:
+    """Return the schema asked for, and the type it was made from."""
     if wanted is None:
-        return None, None, None
+        return None, None
     if not isinstance(wanted, Mapping):
-        made = output_schema_from(wanted)
-        return made, wanted, compile_output_schema(made)
+        return output_schema_from(wanted), wanted
     schema = cast("dict[str, Any]", wanted)
-<<<<<<< HEAD
     compile_output_schema(schema)  # plain JSON from here on, so the copy runs no code
     return deepcopy(schema), None
-=======
-    validator = compile_output_schema(schema)  # plain JSON from here on: the copy runs no code
-    return deepcopy(schema), None, validator
->>>>>>> 54ccd16 (Give a child no layers it does not use, and compile a schema once)
 
 
 def _prompt(prompt: object) -> tuple[ContentBlock, ...]:

@@ -1,15 +1,14 @@
 """A request as a backend gets it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 from dsh.agent import AgentId, AgentOptions, ContentBlock, TextBlock, ToolFilter
 from dsh.subagent._parent import DelegatingParent
 from dsh.tools_jsonschema import (
-    OutputValidator,
     StructuredValueError,
-    compile_output_schema,
     parse_structured,
+    validate_structured_value,
 )
 
 __all__ = ["ResolvedRequest"]
@@ -35,8 +34,6 @@ class ResolvedRequest:
     max_depth: int | None
     tool_filter: ToolFilter | None
     persona: str | None
-    validator: OutputValidator | None = field(default=None, repr=False, compare=False)
-    """Judges by ``output_schema``: compiled once, where the schema was checked."""
 
     @property
     def text(self) -> str:
@@ -53,8 +50,7 @@ class ResolvedRequest:
         """
         if self.output_schema is None:
             return None
-        validator = self.validator or compile_output_schema(self.output_schema)
-        if violations := validator.violations(structured):
+        if violations := validate_structured_value(self.output_schema, structured):
             raise StructuredValueError(violations)
         if self.output_type is None:
             return structured
