@@ -127,17 +127,14 @@ class LoopAgent:
 
     @property
     def hooks_in_force(self) -> Hooks:
-        """Its own layer, or its host's where it has none."""
         return self._hooks or self.host.hooks
 
     @property
     def tools_in_force(self) -> ToolRegistry:
-        """Its own layer, or its host's where it has none."""
         return self._tools or self.host.tools
 
     @property
     def prompt_in_force(self) -> Prompt:
-        """Its own layer, or its host's where it has none."""
         return self._prompt or self.host.prompt
 
     @property
