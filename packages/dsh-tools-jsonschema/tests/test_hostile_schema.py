@@ -21,7 +21,10 @@ def explode(*_: Any, **__: Any) -> NoReturn:
     raise AssertionError("a foreign object was called")
 
 
-HOOKS = ("__eq__", "__hash__", "__len__", "__iter__", "__str__", "__repr__", "__bool__", "__lt__")
+HOOKS = (
+    "__eq__", "__hash__", "__len__", "__iter__", "__str__", "__repr__", "__bool__", "__lt__",
+    "__getattribute__",
+)  # fmt: skip
 
 
 def bomb(base: type) -> Any:

@@ -21,3 +21,8 @@ def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
 def is_string(value: object) -> TypeGuard[str]:
     """Tell whether *value* is a plain string; a subclass may lie about its text."""
     return type(value) is str
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Tell whether *value* is a plain integer, which a boolean is not."""
+    return type(value) is int

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from dsh.tools_jsonschema._plain import is_array, is_object, is_string
+from dsh.tools_jsonschema._plain import is_array, is_integer, is_object, is_string
 
 QUOTE_LIMIT: Final = 200
 """The most characters of a schema or a value that one quotation shows."""
@@ -77,7 +77,7 @@ def shown_as_json(value: object) -> str:
         return f"an array of {counted(len(value), 'item')}"
     if is_object(value):
         return f"an object of {counted(len(value), 'key')}"
-    if isinstance(value, int) and kind is int:
+    if is_integer(value):
         return _integer_text(value)
     if value is None or kind is bool or kind is float:
         return json.dumps(value)
