@@ -7,6 +7,7 @@ one validated value share a second one, so that a thousand slow strings do not a
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -23,6 +24,14 @@ VALUE_SECONDS: Final = 1.0
 """The longest all matches of one value may take together, in seconds of CPU time."""
 
 _LONGEST_PATTERN: Final = 10_000
+"""The most characters of a pattern, and the most once its repetitions are written out."""
+
+_PIECE = re.compile(
+    r"\\.|\[\^?\]?[^\]\\]*+(?:\\.[^\]\\]*+)*+\]|\(\?#[^)]*+\)"
+    r"|\{\s*+0*+(?P<count>\d{0,9})[^{}]*+\}|.",
+    re.DOTALL,
+)
+"""An escape, a set, a comment, a repetition by its least count, or any other character."""
 
 _seconds_left: ContextVar[list[float]] = ContextVar("seconds_left")
 
@@ -33,6 +42,9 @@ def pattern_problem(pattern: str) -> str | None:
 
     if len(pattern) > _LONGEST_PATTERN:
         return f"has {len(pattern)} characters, at most {_LONGEST_PATTERN} are accepted"
+    if (length := _written_out(pattern)) > _LONGEST_PATTERN:
+        most = f"at most {_LONGEST_PATTERN} are accepted"
+        return f"has about {length:.4g} characters once its repetitions are written out, {most}"
     try:
         regex.compile(pattern)
     except regex.error as error:
@@ -40,6 +52,26 @@ def pattern_problem(pattern: str) -> str | None:
     except (RecursionError, OverflowError, MemoryError) as error:
         return f"is too complex a regular expression ({type(error).__name__})"
     return None
+
+
+def _written_out(pattern: str) -> int:
+    """Return about how long *pattern* is with ``a{3}`` spelt ``aaa``, as its matcher holds it.
+
+    A dozen characters can ask for a matcher larger than the memory: ``((a{999}){999}){999}``.
+    """
+    groups = [[0, 0]]  # for each open group: what lies before its last piece, and that piece
+    for piece in _PIECE.finditer(pattern):
+        before, last = groups[-1]
+        if piece["count"]:
+            groups[-1][1] = last * int(piece["count"])
+        elif piece[0] == "(":
+            groups.append([0, 0])
+        elif piece[0] == ")" and len(groups) > 1:
+            group = sum(groups.pop())
+            groups[-1] = [sum(groups[-1]), group + 2]
+        else:
+            groups[-1] = [before + last, len(piece[0])]
+    return sum(map(sum, groups))
 
 
 def compiled_pattern(pattern: str) -> Pattern[str]:
