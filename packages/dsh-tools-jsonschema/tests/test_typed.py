@@ -294,3 +294,9 @@ def test_the_types_own_validators_have_the_last_word():
     (violation,) = caught.value.violations
     assert violation.startswith("value.n: Value error, must be even")
     assert len(violation) < 250
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "object"}])
+def test_a_schema_in_the_place_of_a_type_is_named_as_such(schema: dict[str, Any]):
+    with pytest.raises(TypeError, match="got a dict; a schema needs no conversion"):
+        output_schema_from(schema)

@@ -49,6 +49,7 @@ def output_schema_from(output_type: object, /) -> StructuredOutputSchema:
     Raises:
         OutputSchemaError: The type cannot be described in the subset (a recursive type, a union
             of objects, a callable, ...); each violation has the field's path.
+        TypeError: A dict was given, which is a schema already.
     """
     return copy.deepcopy(_shape(output_type).schema)
 
@@ -124,6 +125,8 @@ def _below(value: object, segment: Segment) -> object:
 
 
 def _shape(output_type: object) -> _Shape:
+    if is_object(output_type):  # pydantic would take it for a schema of its own
+        raise TypeError("wanted a type or an annotation, got a dict; a schema needs no conversion")
     try:
         hash(output_type)
     except TypeError:  # an annotation with unhashable metadata
