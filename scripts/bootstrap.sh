@@ -54,4 +54,8 @@ unset UV_INDEX UV_INDEX_URL UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_NO_INDEX UV_FROZ
 UV_DEFAULT_INDEX=$(sed -n 's/.*registry = "\([^"]*\)".*/\1/p' "$root/uv.lock" | sort -u | head -n 1)
 export UV_DEFAULT_INDEX
 
+# Trust whom the machine trusts, as pip does: its own proxy may stand before the index.
+: "${UV_SYSTEM_CERTS=1}"
+export UV_SYSTEM_CERTS
+
 find_uv
