@@ -150,7 +150,31 @@ async def test_a_search_is_bounded_and_says_what_it_left_out(root: Path) -> None
     assert line == "wide:1: " + "y" * 300 + "…"
 
 
-@pytest.mark.parametrize("pattern", ["(", "x" * 1_001])
+@pytest.fixture
+def odd_names(root: Path) -> None:
+    (root / "src" / "a\nREADME.md (5 bytes)").write_text("hit\n")
+    (root / "src" / os.fsdecode(b"b\xff")).write_text("hit\n")
+
+
+@pytest.mark.usefixtures("odd_names")
+async def test_no_name_of_a_file_can_pass_for_a_line_of_another(root: Path) -> None:
+    listed = await shown(root, "list_files", path="src")
+    assert listed.splitlines() == [
+        '"src/a\\nREADME.md (5 bytes)" (4 bytes)',
+        '"src/b\\udcff" (4 bytes)',
+        "src/main.py (26 bytes)",
+    ]
+    found = await shown(root, "search_files", pattern="hit")
+    assert found.splitlines() == [
+        '"src/a\\nREADME.md (5 bytes)":1: hit',
+        '"src/b\\udcff":1: hit',
+    ]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(", "x" * 1_001, "((a{999}){999}){999}", "(" * 490 + ")" * 490, "a{" + "9" * 99 + "}"],
+)
 async def test_what_is_no_pattern_is_refused(root: Path, pattern: str) -> None:
     assert "pattern" in await refused(root, "search_files", pattern=pattern)
 

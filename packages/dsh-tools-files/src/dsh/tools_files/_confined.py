@@ -6,6 +6,7 @@ linked meanwhile: there is no path that the system resolves for us.
 """
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Generator, Iterator
@@ -39,6 +40,11 @@ class Entry:
     """The directory it is in; open only until the walk goes on."""
     is_skipped: bool = False
     """A directory that the walk should enter and cannot: not readable, changed, or too deep."""
+
+    @property
+    def shown(self) -> str:
+        """The path on one line: as JSON where a name is odd, and could pass for more than one."""
+        return self.path if self.path.isprintable() else json.dumps(self.path)
 
     @property
     def is_directory(self) -> bool:

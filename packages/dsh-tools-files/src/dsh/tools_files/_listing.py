@@ -25,7 +25,7 @@ def listing(directory: ConfinedDirectory, path: str, *, recursive: bool) -> str:
 
 def _line(entry: Entry) -> str:
     if entry.is_directory:
-        return f"{entry.path}/ [not entered]" if entry.is_skipped else f"{entry.path}/"
+        return f"{entry.shown}/ [not entered]" if entry.is_skipped else f"{entry.shown}/"
     if entry.is_file:
-        return f"{entry.path} ({entry.status.st_size} bytes)"
-    return f"{entry.path} [not a regular file]"
+        return f"{entry.shown} ({entry.status.st_size} bytes)"
+    return f"{entry.shown} [not a regular file]"

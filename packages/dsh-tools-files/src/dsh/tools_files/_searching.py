@@ -14,6 +14,7 @@ import trio
 from dsh.tools_files._confined import ConfinedDirectory, Entry, open_file
 from dsh.tools_files._errors import FileToolsError
 from dsh.tools_files._reading import is_binary, numbered_lines
+from dsh.tools_jsonschema import pattern_problem
 
 __all__ = ["matches"]
 
@@ -62,12 +63,10 @@ def _compiled(pattern: str, *, ignore_case: bool) -> "regex.Pattern[str]":
         raise FileToolsError(
             f"the pattern is longer than {MAX_PATTERN_CHARS} characters", code="INVALID_PATTERN"
         )
-    try:
-        return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
-    except regex.error as exc:
-        raise FileToolsError(
-            f"the pattern is no regular expression: {exc}", code="INVALID_PATTERN"
-        ) from exc
+    problem = pattern_problem(pattern)
+    if problem is not None:
+        raise FileToolsError(f"the pattern {problem}", code="INVALID_PATTERN")
+    return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
 
 
 def _in_file(entry: Entry, pattern: "regex.Pattern[str]", deadline: float, most: int) -> list[str]:
@@ -82,7 +81,7 @@ def _in_file(entry: Entry, pattern: "regex.Pattern[str]", deadline: float, most:
         for number, line in numbered_lines(file):
             if _is_match(pattern, line, deadline):
                 text = line if len(line) <= MAX_MATCH_CHARS else f"{line[:MAX_MATCH_CHARS]}…"
-                found.append(f"{entry.path}:{number}: {text}")
+                found.append(f"{entry.shown}:{number}: {text}")
             if len(found) == most:
                 break
     return found

@@ -20,6 +20,7 @@ from dsh.tools_jsonschema._errors import (
     StructuredOutputError,
     StructuredValueError,
 )
+from dsh.tools_jsonschema._pattern import pattern_problem
 from dsh.tools_jsonschema._subset import StructuredOutputSchema, assert_supported_output_schema
 from dsh.tools_jsonschema._typed import output_schema_from, parse_structured
 from dsh.tools_jsonschema._validator import (
@@ -38,5 +39,6 @@ __all__ = [
     "compile_output_schema",
     "output_schema_from",
     "parse_structured",
+    "pattern_problem",
     "validate_structured_value",
 ]

@@ -37,7 +37,11 @@ _seconds_left: ContextVar[list[float]] = ContextVar("seconds_left")
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Return why *pattern* is no regular expression this package can match."""
+    """Return why *pattern* is no regular expression to be compiled; `None` when it is one.
+
+    For patterns from strangers, which may be too large once compiled. The dialect is that of the
+    `regex` package; matching still needs a time limit.
+    """
     import regex  # costs 15 ms, and few schemas have a pattern
 
     if len(pattern) > _LONGEST_PATTERN:
