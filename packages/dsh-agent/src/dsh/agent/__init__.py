@@ -87,7 +87,7 @@ from dsh.agent._model import (
     ToolSchema,
     model_error_code,
 )
-from dsh.agent._model_factory import MODEL_GROUP, AnyModelFactory, ModelFactory, discover_models
+from dsh.agent._model_factory import AnyModelFactory, ModelFactory, discover_models
 from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
 from dsh.agent._plugins import Plugin, PluginError, discover
 from dsh.agent._points import (
@@ -189,7 +189,6 @@ __all__ = [
     "IDENTITY",
     "MODEL_CALL",
     "MODEL_ERROR_CODES",
-    "MODEL_GROUP",
     "PERSONA",
     "POST_EXECUTE",
     "PRE_EXECUTE",

@@ -10,9 +10,9 @@ from dsh.agent._plugins import Plugin, discover
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["MODEL_GROUP", "AnyModelFactory", "ModelFactory", "discover_models"]
+__all__ = ["AnyModelFactory", "ModelFactory", "discover_models"]
 
-MODEL_GROUP: Final = "dsh.models"
+_GROUP: Final = "dsh.models"
 """The group of entry points that name a ``ModelFactory``."""
 
 ConfigT = TypeVar("ConfigT", bound="BaseModel")
@@ -44,7 +44,7 @@ AnyModelFactory: TypeAlias = ModelFactory[Any]
 
 def discover_models() -> Mapping[str, Plugin[AnyModelFactory]]:
     """The model factories that are installed, by the name of their entry point."""
-    return discover(MODEL_GROUP, _model_factory)
+    return discover(_GROUP, _model_factory)
 
 
 def _model_factory(value: object) -> AnyModelFactory:

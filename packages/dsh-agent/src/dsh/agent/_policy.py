@@ -101,9 +101,7 @@ class Block:
 
 Review: TypeAlias = Accept | Block
 
-POST_EXECUTE: Final[Filter[Accept | Block, ToolOutcome]] = Filter(
-    "post-execute", accepts=Accept | Block
-)
+POST_EXECUTE: Final[Filter[Review, ToolOutcome]] = Filter("post-execute", accepts=Review)
 """What becomes of a result, of a denied call's too (B-TOOL-25)."""
 
 

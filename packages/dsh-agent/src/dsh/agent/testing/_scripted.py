@@ -84,7 +84,7 @@ class ScriptedModel:
     def __enter__(self) -> "ScriptedModel":
         return self
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+    def __exit__(self, kind: object, error: object, _trace: object) -> None:
         if error is None:
             self.check()
 

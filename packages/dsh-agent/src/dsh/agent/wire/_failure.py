@@ -76,14 +76,14 @@ class VendorErrors:
 
     def _meaning(self, exc: Exception) -> tuple[str, str]:
         if isinstance(exc, self.status):
-            answer = cast("_StatusError", exc)
+            answer = cast(_StatusError, exc)
             words = _words(answer.body) or answer.message
             text = f"HTTP {answer.status_code}: {words}{_repeated(answer.request)}"
             return model_error_code(answer.status_code), text
         if isinstance(exc, self.timeout):
             return "TIMEOUT", "the endpoint did not answer in time"
         if isinstance(exc, self.connection):
-            request = cast("_StatusError", exc).request
+            request = cast(_StatusError, exc).request
             return "TRANSPORT", f"no connection: {exc.__cause__ or exc}{_repeated(request)}"
         if isinstance(exc, self.broken):
             words = str(exc) or type(exc).__name__
