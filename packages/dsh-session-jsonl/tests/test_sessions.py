@@ -168,13 +168,21 @@ async def test_a_log_is_locked_before_its_first_flush(tmp_path: Path) -> None:
             await sessions.resume(ID)
 
 
-@pytest.mark.parametrize("kind", ["a file", "below a file"])
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("file", "Not a directory"),
+        ("file/logs", "Not a directory"),
+        ("x" * 300, "File name too long"),
+        ("a\0b", "embedded null byte"),
+    ],
+)
 async def test_a_directory_that_cannot_be_used_is_reported_at_once(
-    tmp_path: Path, kind: str
+    tmp_path: Path, place: str, reason: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    root = tmp_path / "file" if kind == "a file" else tmp_path / "file" / "logs"
-    with pytest.raises(StoreDirectoryError, match=r"logs cannot be kept in .*: Not a directory"):
+    root = tmp_path / place
+    with pytest.raises(StoreDirectoryError, match=f"logs cannot be kept in .*: {reason}"):
         async with open_sessions(root):
             pytest.fail("work began")
 

@@ -130,4 +130,6 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
         probe.unlink()
     except OSError as exc:
         raise StoreDirectoryError(root, exc.strerror or str(exc)) from exc
+    except ValueError as exc:  # a null byte, which no path has
+        raise StoreDirectoryError(root, str(exc)) from exc
     return root
