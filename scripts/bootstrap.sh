@@ -1,4 +1,4 @@
-# Sourced by every command in this folder, as `. "$(dirname -- "$0")/bootstrap.sh"`.
+# Sourced by every command in this folder, as the first line of each says, through links to it too.
 #
 # Gives the command $root (the repository), $uv and the functions `say`, `die` and `sync`, with
 # nothing but a POSIX shell and a Python of 3.11 or newer on the machine. A missing uv is installed
@@ -6,8 +6,9 @@
 
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME VIRTUAL_ENV UV_PROJECT_ENVIRONMENT
-me=scripts/$(basename -- "$0")
-root=$(cd -- "$(dirname -- "$0")/.." && pwd -P)
+me=$(readlink -f -- "$0")
+root=$(cd -- "$(dirname -- "$me")/.." && pwd -P)
+me=scripts/$(basename -- "$me")
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() {

@@ -12,7 +12,7 @@ import pytest
 Plant = Callable[[Mapping[str, str]], Path]
 ROOT: Final = Path(__file__).parents[2]
 COMMANDS: Final = ("check", "dev", "dsh", "test", "wheels")
-NEEDED: Final = ("basename", "dirname", "head", "sed", "sort")
+NEEDED: Final = ("basename", "dirname", "head", "readlink", "sed", "sort")
 
 
 @pytest.fixture
@@ -54,6 +54,12 @@ def test_without_a_usable_python_a_command_says_which_would_do(
     finished = run(clone / "scripts" / command, path=bare)
     assert finished.returncode == 1
     assert finished.stderr.startswith(f"scripts/{command}: no usable Python: need 3.11 or newer")
+
+
+def test_a_command_works_through_a_link_to_it(clone: Path, bare: Path) -> None:
+    (bare / "checks").symlink_to(clone / "scripts" / "check")
+    finished = run(bare / "checks", path=bare)
+    assert finished.stderr.startswith("scripts/check: no usable Python")
 
 
 def test_a_lock_that_is_out_of_date_is_said_to_be(clone: Path, bare: Path) -> None:
