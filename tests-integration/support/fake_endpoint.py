@@ -80,7 +80,7 @@ class FakeEndpoint:
         if request is None:
             return False
         headers = {name.decode(): value.decode() for name, value in request.headers}
-        self.requests.append(json.loads(body))
+        self.requests.append(json.loads(body or b"{}"))
         self.headers.append(headers)
         self.open_requests += 1
         self.idle = trio.Event()

@@ -109,6 +109,20 @@ async def test_an_approver_chooses(bench: Any) -> None:
     )
 
 
+async def test_an_approver_is_told_what_was_told_of_the_call(bench: Any) -> None:
+    asked: list[PermissionRequest] = []
+
+    async def approve(request: PermissionRequest) -> PermissionOption | None:
+        await trio.lowlevel.checkpoint()
+        asked.append(request)
+        return None
+
+    await bench.turn({"call": "c1"}, question(*KINDS, title=None), permission=approve)
+    await bench.turn(question(*KINDS, title=None), permission=approve)
+    told = [(each.title, each.arguments) for each in asked]
+    assert told == [("tool c1", {"a": 1}), ("a tool call", None)]
+
+
 async def test_an_approver_that_fails_or_chooses_something_else_rejects(
     bench: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

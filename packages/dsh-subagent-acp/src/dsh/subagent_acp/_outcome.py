@@ -69,5 +69,6 @@ def _completed(session: Session, capture: Capture | None) -> tuple[str, str | No
     if capture is not None and capture.violations:
         return "error", "; ".join(("no structured answer", *capture.violations))
     if capture is None and not session.record.text.strip():
-        return "no_output", "the agent ended without visible text"
+        detail = "the agent ended without visible text"
+        return "no_output", f"{detail}; {noted}" if noted else detail
     return "completed", noted

@@ -88,7 +88,7 @@ def read_permission_request(params: object) -> tuple[str, PermissionRequest] | N
     read = [_read(schema.PermissionOption, each) for each in cast("list[object]", offered)]
     return session_id, PermissionRequest(
         call_id=call.tool_call_id,
-        title=call.title or call.kind or "a tool call",
+        title=call.title or "",
         kind=call.kind or "other",
         arguments=call.raw_input,
         options=tuple(

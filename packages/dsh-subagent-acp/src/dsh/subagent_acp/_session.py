@@ -125,7 +125,7 @@ class Session:
         if asked is None or asked[0] != self._id or self.desk is None:
             self._connection.refuse(id, _INVALID_PARAMS, f"{method}: no question of this session")
         else:
-            self.desk.take(id, asked[1])
+            self.desk.take(id, self.record.known(asked[1]))
         return True
 
 

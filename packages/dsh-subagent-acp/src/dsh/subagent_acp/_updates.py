@@ -8,6 +8,7 @@ it tidies up, or tells of no calls, has said it all the same.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from dsh.subagent import (
@@ -18,6 +19,7 @@ from dsh.subagent import (
     ToolStartedProgress,
 )
 from dsh.subagent_acp._errors import AcpOutputError
+from dsh.subagent_acp._permission import PermissionRequest
 
 if TYPE_CHECKING:
     from acp.schema import (
@@ -44,6 +46,7 @@ class TurnRecord:
         self._chunks: list[str] = []
         self._after_call = 0
         self._names: dict[str, str] = {}
+        self._inputs: dict[str, object] = {}
         self._over: set[str] = set()
 
     @property
@@ -57,6 +60,16 @@ class TurnRecord:
         last = "".join(self._chunks[self._after_call :])
         text = last if last.strip() else "".join(self._chunks)
         return text.encode(errors="replace").decode()  # half a surrogate pair is no text
+
+    def known(self, asked: PermissionRequest) -> PermissionRequest:
+        """Return *asked* with what was told of its call before, where it says nothing itself."""
+        return replace(
+            asked,
+            title=asked.title or self._names.get(asked.call_id) or "a tool call",
+            arguments=self._inputs.get(asked.call_id)
+            if asked.arguments is None
+            else asked.arguments,
+        )
 
     def take(self, notification: SessionNotification) -> tuple[Progress, ...]:
         """Take in one update and return what it tells.
@@ -90,6 +103,8 @@ class TurnRecord:
             told.append(
                 ToolStartedProgress(call_id=call_id, name=name, arguments=_json(update.raw_input))
             )
+        if update.raw_input is not None:
+            self._inputs[call_id] = update.raw_input
         if update.status in _ENDED and call_id not in self._over:
             self._over.add(call_id)
             told.append(
