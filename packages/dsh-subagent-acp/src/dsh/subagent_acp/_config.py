@@ -10,8 +10,6 @@ from dsh.subagent_acp._process import Graces
 
 __all__ = ["AcpConfig"]
 
-_Seconds = float
-
 
 class AcpConfig(BaseModel):
     """The backend's part of a host's configuration: which agent, how to start it, how to end it."""
@@ -58,16 +56,16 @@ class AcpConfig(BaseModel):
             "function that chooses one of the options."
         ),
     )
-    eof_grace: _Seconds = Field(
+    eof_grace: float = Field(
         default=5.0, gt=0, description="Seconds the agent has to end after the end of its input."
     )
-    term_grace: _Seconds = Field(
+    term_grace: float = Field(
         default=2.0, gt=0, description="Seconds its process group has to end after SIGTERM."
     )
-    kill_grace: _Seconds = Field(
+    kill_grace: float = Field(
         default=5.0, gt=0, description="Seconds after SIGKILL until a process is given up as lost."
     )
-    startup_timeout: _Seconds = Field(
+    startup_timeout: float = Field(
         default=60.0, gt=0, description="Seconds the agent has until it can take a prompt."
     )
     max_line_bytes: int = Field(

@@ -107,6 +107,7 @@ class TurnRecord:
             self._inputs[call_id] = update.raw_input
         if update.status in _ENDED and call_id not in self._over:
             self._over.add(call_id)
+            self._inputs.pop(call_id, None)
             told.append(
                 ToolEndedProgress(
                     call_id=call_id,
