@@ -10,10 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import children, delegate, floor, http, listeners, log, turns
+from benchmarks import acp, children, delegate, floor, http, listeners, log, turns
 from benchmarks.harness import Benchmark, Figure
 
 BENCHMARKS: Final[tuple[Benchmark, ...]] = (
+    acp.BENCHMARK,
     children.BENCHMARK,
     delegate.BENCHMARK,
     floor.BENCHMARK,
