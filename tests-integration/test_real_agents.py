@@ -80,7 +80,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
         assert made.left() == []
 
 
-async def test_it_starts_answers_and_is_gone(stage: Stage, record_property: Any) -> None:
+async def test_it_starts_answers_and_is_gone(stage: Stage) -> None:
     began = time.monotonic()
     run = await stage.service().start("real", stage.request("Please ANSWER."))
     started = time.monotonic()
@@ -89,8 +89,7 @@ async def test_it_starts_answers_and_is_gone(stage: Stage, record_property: Any)
     await run.aclose()
     assert result.completed
     assert result.text.endswith(ANSWER)
-    record_property("seconds to start", round(started - began, 2))
-    record_property("seconds to answer and end", round(ended - started, 2))
+    print(f" started in {started - began:.2f} s, answered and ended in {ended - started:.2f} s ")
 
 
 async def test_a_command_it_may_not_run_is_not_run(stage: Stage) -> None:
@@ -110,9 +109,7 @@ async def test_a_command_it_may_run_is_run(stage: Stage) -> None:
     assert (result.stop_reason, result.text, result.tool_calls) == ("completed", ANSWER, 1)
 
 
-async def test_it_is_cancelled_in_the_middle_of_its_turn(
-    stage: Stage, record_property: Any
-) -> None:
+async def test_it_is_cancelled_in_the_middle_of_its_turn(stage: Stage) -> None:
     run = await stage.service().start("real", stage.request("Please STALL."))
     with trio.fail_after(LIMIT):
         await stage.model.stalled.wait()
@@ -122,8 +119,8 @@ async def test_it_is_cancelled_in_the_middle_of_its_turn(
     settled = time.monotonic()
     await run.aclose()
     assert (result.stop_reason, result.detail) == ("aborted", "enough")
-    record_property("seconds to settle", round(settled - began, 4))
-    record_property("seconds to be gone", round(time.monotonic() - began, 2))
+    gone = time.monotonic() - began
+    print(f" settled {(settled - began) * 1000:.1f} ms after the cancel, gone after {gone:.2f} s ")
 
 
 async def test_it_takes_a_second_prompt_in_the_same_session(stage: Stage) -> None:

@@ -17,9 +17,11 @@ __all__ = ["ANSWER", "serve"]
 
 ANSWER = "The answer is 42."
 BEGUN = "I have begun"
+_STRUCTURED = 'Here it is:\n```json\n{"answer": "42"}\n```\n'
 _NUDGE = "That reply cannot be used"
 _ORDER = re.compile(rf"(ANSWER|STALL|SHELL <([^>]*)>|{_NUDGE})")
 _SHELL = re.compile(r"bash|shell|exec|terminal", re.IGNORECASE)
+_WIDEST = "danger-full-access"
 _numbers = count(1)
 
 Call: TypeAlias = tuple[str, dict[str, Any]]
@@ -35,7 +37,7 @@ def serve(path: str, headers: Mapping[str, str], body: Body) -> Reply:
         command = order.removeprefix("SHELL <").removesuffix(">")
         return Reply(chunks=[*wire(body, "", _call(tools, command))])
     if order == _NUDGE:
-        return Reply(chunks=[*wire(body, '{"answer": "42"}', None)])
+        return Reply(chunks=[*wire(body, _STRUCTURED, None)])
     if order == "STALL":
         return Reply(chunks=[*wire(body, BEGUN, None)][:-2], end="stall")
     return Reply(chunks=[*wire(body, ANSWER, None)])
@@ -68,7 +70,7 @@ def _tools(body: Body) -> list[tuple[str, dict[str, Any]]]:
     for tool in body.get("tools") or ():
         function = tool.get("function", tool)
         name = str(function.get("name", ""))
-        schema = function.get("parameters") or function.get("input_schema") or {}
+        schema: dict[str, Any] = function.get("parameters") or function.get("input_schema") or {}
         if _SHELL.search(name) and {"cmd", "command"} & set(schema.get("properties", {})):
             found.append((name, schema))
     return found
@@ -81,9 +83,11 @@ def _call(tools: list[tuple[str, dict[str, Any]]], command: str) -> Call:
         if key in ("cmd", "command"):
             words = ["sh", "-c", command]
             arguments[key] = words if schema["properties"][key].get("type") == "array" else command
-        elif key == "sandbox_permissions":
-            arguments[key] = schema["properties"][key]["enum"][-1]  # what has to be asked for
-        elif key in (*schema.get("required", ()), "justification"):
+        elif key == "sandbox_permissions" and _WIDEST in schema["properties"][key].get("enum", ()):
+            arguments[key] = _WIDEST  # what has to be asked for
+        elif key in schema.get("required", ()) or (
+            key == "justification" and _WIDEST in arguments.values()
+        ):
             arguments[key] = {"integer": 1, "number": 1, "boolean": False}.get(
                 schema["properties"][key].get("type"), "run it"
             )
@@ -142,7 +146,7 @@ def _anthropic(body: Body, text: str, call: Call | None) -> Iterator[bytes]:
         yield said("content_block_start", index=0, content_block={"type": "text", "text": ""})
         yield said("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
     else:
-        block = {"type": "tool_use", "id": f"c{number}", "name": call[0], "input": {}}
+        block: dict[str, Any] = {"type": "tool_use", "id": f"c{number}", "name": call[0], "input": {}}
         yield said("content_block_start", index=0, content_block=block)
         delta = {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
         yield said("content_block_delta", index=0, delta=delta)
