@@ -146,7 +146,12 @@ def _anthropic(body: Body, text: str, call: Call | None) -> Iterator[bytes]:
         yield said("content_block_start", index=0, content_block={"type": "text", "text": ""})
         yield said("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
     else:
-        block: dict[str, Any] = {"type": "tool_use", "id": f"c{number}", "name": call[0], "input": {}}
+        block: dict[str, Any] = {
+            "type": "tool_use",
+            "id": f"c{number}",
+            "name": call[0],
+            "input": {},
+        }
         yield said("content_block_start", index=0, content_block=block)
         delta = {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
         yield said("content_block_delta", index=0, delta=delta)
