@@ -1,6 +1,7 @@
 """One model request: what it carries, and what comes of the answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import trio
@@ -28,12 +29,14 @@ from dsh.agent import (
     TextBlock,
     TextDelta,
     ThinkingDelta,
+    ToolExecution,
     TurnEnded,
     Usage,
     check_request,
 )
 from dsh.agent.testing import Script, ScriptedModel, call, fail, hang, reply, say, think
 from dsh.agent_loop import AgentLoopError, Host, NoModelError, open_host
+from dsh.agent_loop._agent import LoopAgent
 
 Follow = Callable[..., ScriptedModel]
 Ends = Callable[[Agent], list[tuple[str, str | None]]]
@@ -230,6 +233,49 @@ async def test_a_given_header_is_sent_as_it_is(host: Host, script: Follow) -> No
         {"seed": 1},
     )
     assert agent.session.request_header == header
+
+
+async def test_the_call_filter_has_its_say_on_a_given_header_too(
+    host: Host, script: Follow
+) -> None:
+    model = script(say("ok"))
+    asked: list[ModelCallConfig] = []
+
+    async def cool(
+        config: ModelCallConfig, context: StepContext, call_next: Next[ModelCallConfig]
+    ) -> ModelCallConfig:
+        asked.append(config)
+        return await call_next(replace(config, options={**config.options, "temperature": 0}))
+
+    host.hooks.filter(MODEL_CALL, cool)
+    header = RequestHeader(model="scripted", system="Be verbose.", options={"seed": 1})
+    async with host.agents.open(AgentSpec(header=header)) as agent:
+        agent.send("go")
+        await agent.wait_idle()
+    assert asked == [ModelCallConfig(model="scripted", options={"seed": 1})]
+    (request,) = model.requests
+    assert (request.system, request.tools) == ("Be verbose.", None)
+    assert dict(request.options) == {"seed": 1, "temperature": 0}
+    assert replace(header, options=request.options).asks_like(agent.session.request_header)
+
+
+async def test_an_agent_that_composes_nothing_has_no_layers_after_its_turns(
+    host: Host, script: Follow, offer: Callable[..., None]
+) -> None:
+    script(call("look"), say("done"))
+
+    async def look(execution: ToolExecution) -> str:
+        return "seen"
+
+    offer("look", look)
+    host.prompt.register(Section(name="where", text="You are in {{cwd}}."))
+    async with host.agents.open(AgentSpec(cwd="/srv")) as agent:
+        assert isinstance(agent, LoopAgent)
+        agent.send("go")
+        await agent.wait_idle()
+        assert agent.hooks_in_force is host.hooks
+        assert agent.tools_in_force is host.tools
+        assert agent.prompt_in_force is host.prompt
 
 
 async def test_tallies_include_what_children_cost(host: Host, script: Follow) -> None:

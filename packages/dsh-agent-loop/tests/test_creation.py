@@ -1,6 +1,7 @@
 """An agent's beginning: one transaction, published at one moment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 
 import pytest
@@ -19,11 +20,19 @@ from dsh.agent import (
     AgentSpec,
     DuplicateAgentError,
     DuplicateAgentFactoryError,
+    InactiveScopeError,
     InvalidAgentOptionsError,
     NoAgentFactoryError,
+    Section,
     Session,
+    SessionEvent,
     SessionHeader,
     SessionId,
+    SessionSink,
+    Tool,
+    ToolExecution,
+    ToolResult,
+    ToolsChanged,
     TurnStarted,
     UserMessage,
 )
@@ -161,6 +170,93 @@ async def test_a_creation_cancelled_in_its_last_moment_leaves_no_agent(host: Hos
     assert scope.cancelled_caught
     assert heard == []
     assert host.agents.list() == ()
+
+
+class NoRoom:
+    """A store that takes no log."""
+
+    def create(self, header: SessionHeader, seed: Sequence[SessionEvent], /) -> SessionSink:
+        raise OSError("disk full")
+
+
+@pytest.mark.parametrize("form", ["create", "open"])
+@pytest.mark.parametrize("why", ["raises", "is cancelled", "loses its id", "has no store", "late"])
+@pytest.mark.guarantee("B-AGT-05", "B-SCOPE-07")
+async def test_whatever_fails_a_creation_undoes_what_was_composed(form: str, why: str) -> None:
+    """A creation that comes to nothing, at whatever point, takes back every registration of its
+    setup and leaves layers that refuse more."""
+    agents: list[Agent] = []
+    changes: list[tuple[str, bool]] = []
+    scope = trio.CancelScope()
+
+    def own(*, final: bool = False) -> Tool:
+        return Tool(
+            name="own",
+            description="o",
+            parameters={"type": "object"},
+            execute=_unused,
+            owner_final=final,
+        )
+
+    async def setup(agent: Agent) -> None:
+        agents.append(agent)
+        agent.tools.register(own())
+        agent.prompt.register(Section(name="own", text="t"))
+        if why == "raises":
+            raise LookupError
+        if why == "loses its id":
+            winner = await host.agents.create(AgentSpec(id=AgentId("a")))
+            stack.push_async_callback(winner.aclose)
+        if why in ("is cancelled", "late"):
+            scope.cancel()
+        if why == "is cancelled":
+            await trio.lowlevel.checkpoint()
+
+    spec = AgentSpec(id=AgentId("a"), setup=setup)
+    sessions = NoRoom() if why == "has no store" else None
+    async with open_host(sessions=sessions) as host, AsyncExitStack() as stack:
+        host.hooks.on(ToolsChanged, lambda event: changes.append((event.name, event.registered)))
+        with scope, suppress(LookupError, OSError, DuplicateAgentError):
+            if form == "create":
+                handle = await host.agents.create(spec)
+                await handle.aclose()
+            else:
+                async with host.agents.open(spec):
+                    await trio.lowlevel.checkpoint()
+        assert changes == [("own", True), ("own", False)]
+        host.tools.register(own(final=True))
+        for layer in (agents[0].tools, agents[0].prompt):
+            assert layer.own() == {}
+        with pytest.raises(InactiveScopeError):
+            agents[0].tools.register(own())
+        with pytest.raises(InactiveScopeError):
+            agents[0].hooks.on(ToolsChanged, print)
+
+
+async def _unused(execution: ToolExecution) -> ToolResult:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("form", ["create", "open"])
+async def test_an_exit_by_whoever_hears_of_a_creation_leaves_no_agent(form: str) -> None:
+    hosts: list[Host] = []
+
+    def leave(created: AgentCreated) -> None:
+        raise SystemExit(3)
+
+    async def run() -> None:
+        async with open_host() as host:
+            hosts.append(host)
+            host.hooks.on(AgentCreated, leave)
+            if form == "create":
+                await host.agents.create(AgentSpec())
+            else:
+                async with host.agents.open(AgentSpec()):
+                    pass
+
+    with pytest.raises(SystemExit):
+        await run()
+    assert hosts[0].agents.list() == ()
 
 
 @pytest.mark.guarantee("B-AGT-11", "B-AGT-15")

@@ -17,24 +17,21 @@ from dsh.agent import (
     AgentStatusChanged,
     ContentBlock,
     DelegatedUsage,
-    Hooks,
     ManagedAgent,
     Message,
     MessageQueued,
-    ModelRegistry,
-    Prompt,
     Session,
     SessionHeader,
     SessionId,
     SessionPrefix,
     ToolChoice,
-    ToolRegistry,
     Usage,
 )
 from dsh.agent_loop import _inbox
 from dsh.agent_loop._driver import Driver
 from dsh.agent_loop._errors import raise_bare
 from dsh.agent_loop._host import Host
+from dsh.agent_loop._layers import LayeredAgent
 from dsh.agent_loop._open_turn import OpenTurn
 from dsh.agent_loop._taker import TurnTaker
 
@@ -44,27 +41,22 @@ logger = logging.getLogger("dsh.agent_loop")
 
 
 @final
-class LoopAgent:
+class LoopAgent(LayeredAgent):
     """An agent of this loop; see ``dsh.agent.Agent`` for what each member is for.
 
-    Its turns are run by its ``Driver``. Its layers of hooks, tools and prompt are made when they
-    are first asked for.
+    Its turns are run by its ``Driver``.
     """
 
     __slots__ = (
         "_adopted",
-        "_hooks",
         "_is_resumed",
         "_nursery",
         "_nursery_manager",
-        "_prompt",
-        "_tools",
         "cwd",
         "depth",
         "driver",
         "end_reason",
         "header",
-        "host",
         "id",
         "inbox",
         "max_parallel_tool_calls",
@@ -78,9 +70,9 @@ class LoopAgent:
     )
 
     def __init__(self, spec: AgentSpec, host: Host) -> None:
+        super().__init__(host)
         resumed = spec.session
         self.id = spec.id or AgentId(resumed.header.id if resumed is not None else uuid4().hex)
-        self.host = host
         self.session = resumed or _new_session(spec, self.id)
         self.options, self.max_steps, self.max_parallel_tool_calls = host.resolve(spec.options)
         self._is_resumed = resumed is not None
@@ -94,48 +86,8 @@ class LoopAgent:
         self.tool_calls = 0
         self.inbox = _inbox.Inbox()
         self.driver = Driver(self)
-        self._hooks: Hooks | None = None
-        self._tools: ToolRegistry | None = None
-        self._prompt: Prompt | None = None
         self._adopted: set[trio.CancelScope] | None = None
         self._nursery: trio.Nursery | None = None
-
-    # -- its layers
-
-    @property
-    def hooks(self) -> Hooks:
-        if self._hooks is None:
-            self._hooks = Hooks(self.host.hooks)
-        return self._hooks
-
-    @property
-    def tools(self) -> ToolRegistry:
-        if self._tools is None:
-            self._tools = ToolRegistry(self.host.tools, hooks=self.hooks)
-        return self._tools
-
-    @property
-    def prompt(self) -> Prompt:
-        if self._prompt is None:
-            self._prompt = Prompt(self.host.prompt, hooks=self.hooks)
-        return self._prompt
-
-    @property
-    def models(self) -> ModelRegistry:
-        """Its host's models."""
-        return self.host.models
-
-    @property
-    def hooks_in_force(self) -> Hooks:
-        return self._hooks or self.host.hooks
-
-    @property
-    def tools_in_force(self) -> ToolRegistry:
-        return self._tools or self.host.tools
-
-    @property
-    def prompt_in_force(self) -> Prompt:
-        return self._prompt or self.host.prompt
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -265,13 +217,7 @@ class LoopAgent:
             raise_bare(group)
         finally:
             await self._close_log()
-            self._close_layers()
             self.driver.note_over()
-
-    def _close_layers(self) -> None:
-        for layer in (self._tools, self._prompt):
-            if layer is not None:
-                layer.close()
 
     async def _close_log(self) -> None:
         try:

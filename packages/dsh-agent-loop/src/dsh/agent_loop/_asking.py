@@ -58,20 +58,18 @@ async def ask(turn: OpenTurn, assembly: Assembly) -> ChatResponse:
 async def _header(turn: OpenTurn, assembly: Assembly) -> RequestHeader:
     """What the request carries beside the messages; logged if it is not what was sent last."""
     agent = turn.agent
-    if (header := agent.header) is None:
-        config = await turn.hooks.run_filter(
-            MODEL_CALL,
-            ModelCallConfig(model=agent.options.model, options=agent.options.options),
-            turn.context,
-        )
-        if config.model is None:
-            raise NoModelError(agent.id)
-        header = RequestHeader(
-            model=config.model,
-            system=assembly.system,
-            tools=assembly.tools,
-            options=config.options,
-        )
+    own = agent.options if agent.header is None else agent.header
+    config = await turn.hooks.run_filter(
+        MODEL_CALL, ModelCallConfig(model=own.model, options=own.options), turn.context
+    )
+    if config.model is None:
+        raise NoModelError(agent.id)
+    header = RequestHeader(
+        model=config.model,
+        system=assembly.system,
+        tools=assembly.tools,
+        options=config.options,
+    )
     if not header.asks_like(agent.session.request_header):
         turn.log(header)
     return header

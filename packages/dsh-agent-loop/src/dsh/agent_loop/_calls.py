@@ -78,7 +78,8 @@ async def _work(ledger: "_Ledger", pending: Iterator[int]) -> None:
 
 @trio.lowlevel.disable_ki_protection
 async def _execute(turn: OpenTurn, call: ToolCallBlock) -> ToolResult:
-    return await turn.agent.tools_in_force.execute(call, agent=turn.agent)
+    agent = turn.agent
+    return await agent.tools_in_force.execute(call, agent=agent, hooks=agent.hooks_in_force)
 
 
 @final

@@ -145,7 +145,13 @@ class Agent(Protocol):
         ...
 
     @property
-    def hooks(self) -> Hooks: ...
+    def hooks(self) -> Hooks:
+        """Its own layer, to register with; so are ``tools`` and ``prompt``.
+
+        Once the agent has ended they take nothing any more.
+        """
+        ...
+
     @property
     def tools(self) -> ToolRegistry: ...
     @property
@@ -258,7 +264,8 @@ class AgentSpec:
     setup: Setup | None = None
     """Composes the agent while nobody can see it; raising undoes the whole creation."""
     header: RequestHeader | None = None
-    """What its requests carry beside the messages, instead of a fresh assembly: a fork's."""
+    """What its requests carry beside the messages, instead of a fresh assembly: a fork's. The
+    ``MODEL_CALL`` filter is asked all the same, about the model and the options in it."""
 
     def __post_init__(self) -> None:
         if self.session is not None and self.seed is not None:

@@ -40,6 +40,14 @@ class ManagedAgent(Agent, Protocol):
         """
         ...
 
+    def unwind(self) -> None:
+        """Close its layers of hooks, tools and prompt: nothing registers with it any more.
+
+        Plain and repeatable; the last thing that happens to an agent, even to one whose creation
+        failed.
+        """
+        ...
+
 
 class AgentFactory(Protocol):
     """A loop, seen from the registry that creates agents with it."""

@@ -6,6 +6,7 @@ thing that can fail to publication there is no checkpoint, so that no other task
 """
 
 import logging
+import sys
 from types import TracebackType
 from typing import final
 
@@ -122,8 +123,12 @@ class AgentRegistry:
         leaves nothing behind. Raises what entering ``open`` raises.
         """
         agent = await self.prepare(spec)
-        nursery = spec.parent.nursery if spec.parent is not None else self._host_nursery()
-        handle: AgentHandle = await nursery.start(self._live_on_its_own, agent)
+        try:
+            nursery = spec.parent.nursery if spec.parent is not None else self._host_nursery()
+            handle: AgentHandle = await nursery.start(self._live_on_its_own, agent)
+        except BaseException:
+            agent.unwind()
+            raise
         return handle
 
     def get(self, id: AgentId, /) -> Agent | None:
@@ -155,8 +160,10 @@ class AgentRegistry:
             self._assert_free(agent.id)  # of two creations for one id the first to get here wins
             composed = True
         finally:
-            if not composed and spec.session is None:  # a log that was handed in stays its owner's
-                await agent.session.aclose()
+            if not composed:
+                agent.unwind()
+                if spec.session is None:  # a log that was handed in stays its owner's
+                    await agent.session.aclose()
 
     async def _compose(self, agent: ManagedAgent, spec: AgentSpec) -> None:
         assert spec.setup is not None
@@ -187,9 +194,12 @@ class AgentRegistry:
         agent.dispatch(AgentCreated(agent=agent))
 
     def withdraw(self, agent: ManagedAgent) -> None:
-        """Forget an agent that has ended; its id is free again."""
+        """Forget an agent that has ended: its id is free again, then its layers close."""
         del self._live[agent.id]
-        agent.dispatch(AgentDisposed(agent=agent))
+        try:
+            agent.dispatch(AgentDisposed(agent=agent))
+        finally:
+            agent.unwind()
 
     @trio.lowlevel.enable_ki_protection
     async def _live_on_its_own(
@@ -206,8 +216,8 @@ class AgentRegistry:
                     # The caller of create was cancelled: nobody will hold the handle, and trio
                     # would return it all the same if this task did not end cancelled.
                     await trio.sleep_forever()
-                self.publish(agent)
                 published = True
+                self.publish(agent)
                 await agent.serve()
         except Exception:
             if not published:
@@ -244,8 +254,16 @@ class OpenedAgent:
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> Agent:
         agent = self._agent = await self._registry.prepare(self._spec)
-        await agent.__aenter__()
-        self._registry.publish(agent)
+        try:
+            await agent.__aenter__()
+        except BaseException:
+            agent.unwind()
+            raise
+        try:
+            self._registry.publish(agent)
+        except BaseException:  # a listener's SystemExit: nobody will leave the agent but us
+            await self.__aexit__(*sys.exc_info())
+            raise
         return agent
 
     @trio.lowlevel.enable_ki_protection
