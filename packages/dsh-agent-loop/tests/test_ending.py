@@ -13,11 +13,17 @@ from dsh.agent import (
     AgentDisposed,
     AgentDisposedError,
     AgentHandle,
+    AgentOptions,
     AgentSpec,
     AgentStatusChanged,
     EventLogged,
+    InactiveScopeError,
+    Section,
     SelfWaitError,
+    Tool,
     ToolExecution,
+    ToolResult,
+    ToolsChanged,
 )
 from dsh.agent.testing import ScriptedModel, call, hang, say
 from dsh.agent_loop import Host, open_host
@@ -76,6 +82,60 @@ async def test_a_turn_cut_by_its_agents_end_says_so(host: Host, script: Follow, 
         agent.send("work")
         await wait_all_tasks_blocked()
     assert ends(agent) == [("disposed", "the agent was closed")]
+
+
+@pytest.mark.guarantee("B-AGT-47")
+@pytest.mark.parametrize("which", ["its handle", "its parent", "its host"])
+async def test_a_served_turn_cut_by_any_end_is_disposed_and_by_cancel_aborted(
+    no_leaks: None, ends: Ends, which: str
+) -> None:
+    """However the end of a served agent comes about, its open turn says that it was disposed; only
+    a turn that was cancelled for itself says aborted, even if the agent ends in that moment."""
+    async with open_host(options=AgentOptions(model="scripted")) as host:
+        host.models.register(ScriptedModel(hang(), hang()), "scripted")
+        parent = await host.agents.create(AgentSpec())
+        cut = await host.agents.create(AgentSpec(parent=parent.agent))
+        cancelled = await host.agents.create(AgentSpec(parent=parent.agent))
+        for handle in (cut, cancelled):
+            handle.agent.send("work")
+        await wait_all_tasks_blocked()
+        cancelled.agent.cancel("enough")
+        if which == "its handle":
+            await cut.aclose()
+        elif which == "its parent":
+            await parent.aclose()
+    assert [reason for reason, _ in ends(cut.agent)] == ["disposed"]
+    assert ends(cancelled.agent) == [("aborted", "enough")]
+
+
+@pytest.mark.parametrize("composed", [True, False])
+@pytest.mark.guarantee("B-SCOPE-07", "B-SCOPE-08")
+async def test_an_agents_layers_close_when_its_end_was_told(host: Host, composed: bool) -> None:
+    """An agent's own listeners hear of its end; then its layers take nothing any more, those it
+    never had included."""
+    told: list[object] = []
+    tool = Tool(name="own", description="o", parameters={"type": "object"}, execute=_never)
+    async with host.agents.open(AgentSpec()) as agent:
+        if composed:
+            agent.hooks.on(AgentDisposed, told.append)
+            agent.hooks.on(ToolsChanged, told.append)
+            agent.tools.register(tool)
+            told.clear()
+    if composed:
+        assert told == [AgentDisposed(agent=agent), ToolsChanged(name="own", registered=False)]
+    register: list[Callable[[], object]] = [
+        partial(agent.hooks.on, AgentDisposed, told.append),
+        partial(agent.tools.register, tool),
+        partial(agent.prompt.register, Section(name="s", text="")),
+    ]
+    for refused in register:
+        with pytest.raises(InactiveScopeError):
+            refused()
+    assert agent.hooks.listeners == ()
+
+
+async def _never(execution: ToolExecution) -> ToolResult:
+    raise NotImplementedError
 
 
 async def test_a_scope_it_adopted_is_cancelled_as_soon_as_it_begins_to_end(host: Host) -> None:
@@ -205,7 +265,7 @@ async def test_a_crash_ends_the_agent_and_nobody_else(
     assert "lost the plot" in caplog.text
     assert handle.agent.status == "disposed"
     assert adopted.cancel_called
-    assert [reason for reason, _ in ends(handle.agent)] == ["aborted"]
+    assert ends(handle.agent) == [("disposed", "the agent ended")]
     assert host.agents.list() == (other.agent,)
     await handle.aclose()
 

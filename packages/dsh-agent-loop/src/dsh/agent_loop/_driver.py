@@ -113,7 +113,7 @@ class Driver:
 
     async def _take_turn(self) -> None:
         inbox = self._agent.inbox
-        self.turn = OpenTurn(self._agent)
+        self.turn = OpenTurn(self._agent, is_served=self._has_server)
         try:
             await run_turn(self.turn, inbox.take_prompts())
             await self._flush()

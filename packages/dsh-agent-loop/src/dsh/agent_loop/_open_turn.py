@@ -60,6 +60,7 @@ class OpenTurn:
         "called",
         "cancel_reason",
         "is_open",
+        "is_served",
         "is_stopped",
         "lost",
         "max_steps",
@@ -70,8 +71,10 @@ class OpenTurn:
         "tool_choice",
     )
 
-    def __init__(self, agent: TurnTaker) -> None:
+    def __init__(self, agent: TurnTaker, *, is_served: bool = False) -> None:
         self.agent = agent
+        self.is_served = is_served
+        """Whether the agent's own task runs it, so that what cancels it from without ends both."""
         self.number = agent.session.turns + 1
         self.max_steps = agent.max_steps
         self.scope = trio.CancelScope()
@@ -197,6 +200,8 @@ class OpenTurn:
     def _cut_short(self) -> Outcome:
         if self.lost is not None:
             return Outcome("lost", self.lost, ThreadLostError.code)
-        ending = self.agent.status == "disposed" and self.cancel_reason is None
-        reason = self.cancel_reason or self.agent.end_reason
-        return Outcome("disposed" if ending else "aborted", reason)
+        if self.cancel_reason is not None:
+            return Outcome("aborted", self.cancel_reason)
+        if self.agent.status == "disposed" or self.is_served:
+            return Outcome("disposed", self.agent.end_reason or "the agent ended")
+        return Outcome("aborted")
