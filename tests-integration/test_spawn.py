@@ -336,7 +336,7 @@ async def test_a_parent_that_ends_takes_no_children_and_keeps_none(home: Home) -
     await handle.aclose()
     assert [(each.child_id, each.stop_reason) for each in ended] == [(run.id, "aborted")]
     assert home.host.agents.get(run.id) is None
-    parent.hooks.on(RunStarted, started.append)
+    home.host.hooks.on(RunStarted, started.append)
     with pytest.raises(ParentDisposedError):
         await home.start(parent=parent)
     assert started == []
