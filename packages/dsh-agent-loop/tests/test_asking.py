@@ -22,6 +22,7 @@ from dsh.agent import (
     ModelCallConfig,
     ModelDelta,
     Next,
+    OnDelta,
     PartialMessage,
     RequestHeader,
     Section,
@@ -232,7 +233,7 @@ async def test_a_given_header_is_sent_as_it_is(host: Host, script: Follow) -> No
         None,
         {"seed": 1},
     )
-    assert agent.session.request_header == header
+    assert header.asks_like(agent.session.request_header)
 
 
 async def test_the_call_filter_has_its_say_on_a_given_header_too(
@@ -276,6 +277,36 @@ async def test_an_agent_that_composes_nothing_has_no_layers_after_its_turns(
         assert agent.hooks_in_force is host.hooks
         assert agent.tools_in_force is host.tools
         assert agent.prompt_in_force is host.prompt
+
+
+async def test_only_pieces_of_the_answer_that_is_being_written_are_heard(
+    host: Host, ends: Ends
+) -> None:
+    kept: list[OnDelta] = []
+    heard: list[object] = []
+
+    class Careless:
+        async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
+            kept.append(on_delta)
+            on_delta(TextDelta(text="part"))
+            if len(kept) > 1:
+                on_delta(TextDelta(text=3 if len(kept) == 2 else None))  # type: ignore[arg-type]
+            return say("whole")
+
+    host.models.register(Careless(), "scripted")
+    async with host.agents.open(AgentSpec()) as agent:
+        agent.hooks.on(ModelDelta, lambda event: heard.append(event.delta))
+        for _ in range(3):
+            agent.send("go")
+            await agent.wait_idle()
+            kept[-1](TextDelta(text="late"))
+    assert heard == [TextDelta(text="part")] * 3
+    wrong = "a model's delta is a TextDelta or ThinkingDelta with a str, not "
+    assert ends(agent) == [
+        ("completed", None),
+        ("error", f"{wrong}TextDelta(text=3)"),
+        ("error", f"{wrong}TextDelta(text=None)"),
+    ]
 
 
 async def test_tallies_include_what_children_cost(host: Host, script: Follow) -> None:

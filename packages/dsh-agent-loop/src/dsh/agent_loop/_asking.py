@@ -99,6 +99,7 @@ async def _answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
             stream.note_failed(error.response)
         raise
     finally:
+        stream.is_over = True
         if stream.texts and not answered:
             turn.log(PartialMessage(text=valid_text("".join(stream.texts))))
     return response
@@ -113,13 +114,21 @@ async def _generate(turn: OpenTurn, request: ChatRequest, stream: "_Stream") -> 
 class _Stream:
     """Hears an answer being written: keeps its visible text, passes the pieces on."""
 
-    __slots__ = ("_turn", "texts")
+    __slots__ = ("_turn", "is_over", "texts")
 
     def __init__(self, turn: OpenTurn) -> None:
         self._turn = turn
         self.texts: list[str] = []
+        self.is_over = False
+        """Whether pieces come too late: a model may keep what it tells them to."""
 
     def __call__(self, delta: Delta) -> None:
+        if self.is_over:
+            return
+        if not isinstance(getattr(delta, "text", None), str):
+            raise TypeError(
+                f"a model's delta is a TextDelta or ThinkingDelta with a str, not {delta!r:.80}"
+            )
         if isinstance(delta, TextDelta):
             self.texts.append(delta.text)
         if self._turn.hooks.hears(ModelDelta):
