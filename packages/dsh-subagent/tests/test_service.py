@@ -240,6 +240,10 @@ async def test_a_schema_outside_the_subset_never_reaches_a_backend(seam: Any) ->
         ({"tool_filter": {"deny": ["bash"]}}, "tool_filter is dict"),
         ({"tool_filter": ToolFilter(deny="bash")}, "tool_filter.deny is str"),  # type: ignore[arg-type]
         ({"tool_filter": ToolFilter(allow=(1,))}, "tool_filter.allow is 1"),  # type: ignore[arg-type]
+        ({"parent": None}, "parent is NoneType; it takes a DelegatingParent"),
+        ({"parent": "me"}, "parent is str; it takes a DelegatingParent"),
+        ({"cancel_scope": None}, "cancel_scope is NoneType; it takes a trio.CancelScope"),
+        ({"cancel_scope": 30}, "cancel_scope is 30; it takes a trio.CancelScope"),
     ],
 )
 async def test_a_value_of_the_wrong_type_is_refused_by_its_field(
@@ -251,7 +255,15 @@ async def test_a_value_of_the_wrong_type_is_refused_by_its_field(
     assert provider.requests == []
 
 
-@pytest.mark.parametrize("prompt", ["", (), []])
+async def test_what_is_no_request_is_refused(seam: Any) -> None:
+    provider = seam.script()
+    for nonsense in (None, "go", {"prompt": "go"}):
+        with pytest.raises(TypeError, match="it takes a SubagentStartRequest"):
+            await seam.service.start("scripted", nonsense)
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize("prompt", ["", (), [], [TextBlock(text="")]])
 async def test_an_empty_prompt_is_refused(seam: Any, prompt: Any) -> None:
     seam.script()
     with pytest.raises(ValueError, match="prompt is empty"):

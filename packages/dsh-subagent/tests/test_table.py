@@ -1,12 +1,13 @@
 """Every way a backend can end, and what the caller, the holder and the listeners see of it."""
 
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
 import trio
 
-from dsh.agent import AgentId, TextBlock
+from dsh.agent import AgentId, DelegatedUsage, TextBlock
 from dsh.subagent import (
     ParentDisposedError,
     Publish,
@@ -22,6 +23,7 @@ from dsh.subagent import (
     SubagentStartCancelledError,
     SubagentStartError,
     SubagentStartRequest,
+    TextProgress,
 )
 from dsh.subagent.testing import (
     Act,
@@ -132,17 +134,62 @@ async def test_a_group_of_several_stays_whole(seam: Any) -> None:
     assert caught.value.__cause__ is error
 
 
-@pytest.mark.parametrize("nonsense", ["done", None, SubagentResult(stop_reason=7)])  # type: ignore[arg-type]
-async def test_a_backend_that_returns_nonsense_has_failed(seam: Any, nonsense: Any) -> None:
-    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Any:
-        publish(child_id)
-        return nonsense
+OF_SUCCESS: dict[str, Any] = {"stop_reason": "completed"}
+NONSENSE: list[dict[str, Any]] = [
+    {"stop_reason": 7},
+    {"stop_reason": ""},
+    {"output": "text"},
+    {"output": ("text",)},
+    {"detail": object()},
+    {"usage": {"input_tokens": 3}},
+    {"model_requests": "many"},
+    {"model_requests": -1},
+    {"tool_calls": 1.5},
+    {"seconds": "long"},
+]
 
+
+@pytest.mark.parametrize("way", ["return", "settle", "partial"])
+@pytest.mark.parametrize(
+    "fields", [None, *NONSENSE], ids=lambda given: next(iter(given or ["none"]))
+)
+async def test_a_backend_that_gives_nonsense_has_failed_and_its_parent_counts_none_of_it(
+    seam: Any, fields: dict[str, Any] | None, way: str
+) -> None:
+    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Any:
+        report = publish(child_id)
+        made: Any = "done" if fields is None else SubagentResult(**OF_SUCCESS | fields)
+        if way == "return":
+            return made
+        report.settle(made) if way == "settle" else report.partial(made)
+        raise AssertionError
+
+    named = "SubagentResult" if fields is None else next(iter(fields))
     async with await seam.start(act) as run:
-        with pytest.raises(SubagentRunError, match="TypeError") as caught:
+        with pytest.raises(SubagentRunError, match=named) as caught:
             await run.result()
-    assert isinstance(caught.value.__cause__, TypeError)
+    assert isinstance(caught.value.__cause__, TypeError | ValueError)
     assert ends(seam.parent) == ["start", "error"]
+    assert seam.parent.heard(DelegatedUsage) == []
+
+
+@pytest.mark.parametrize("what", ["publish", "progress", "settle"])
+async def test_a_thread_comes_back_to_trio_before_it_says_anything(seam: Any, what: str) -> None:
+    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Any:
+        if what == "publish":
+            await trio.to_thread.run_sync(publish, child_id)
+        report = publish(child_id)
+        tell = partial(report.progress, TextProgress(text="from elsewhere"))
+        if what == "settle":
+            tell = partial(report.settle, settled("from elsewhere"))
+        await trio.to_thread.run_sync(tell)
+        raise AssertionError
+
+    with pytest.raises(SubagentStartError if what == "publish" else SubagentRunError) as caught:
+        async with await seam.start(act) as run:
+            await run.result()
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert seam.parent.heard(TextProgress) == []
 
 
 class Exotic(BaseException):

@@ -6,21 +6,13 @@ Next: `_provider.py`, who gets what passed.
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 import trio
 
-from dsh.agent import (
-    AgentOptions,
-    ContentBlock,
-    ImageBlock,
-    TextBlock,
-    ThinkingBlock,
-    ToolCallBlock,
-    ToolFilter,
-    ToolResultBlock,
-)
+from dsh.agent import AgentId, AgentOptions, ContentBlock, TextBlock, ToolFilter
 from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
+from dsh.subagent._parent import DelegatingParent
 from dsh.subagent._provider import ProviderDescriptor
 from dsh.subagent._request import SubagentStartRequest
 from dsh.subagent._resolved import ResolvedRequest
@@ -38,7 +30,7 @@ _GATED: Final = {
 
 _SILENT: Final = AgentOptions()
 
-_BLOCKS: Final = (TextBlock, ThinkingBlock, ImageBlock, ToolCallBlock, ToolResultBlock)
+_BLOCKS: Final = get_args(ContentBlock)
 _DEEPEST: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exact (B-SEAM-12)."""
 
@@ -49,9 +41,12 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
     Raises:
       UnsupportedCapabilityError: A field is given that the provider does not honour.
       OutputSchemaError: The schema is outside the subset, or the type has none inside it.
-      TypeError: A field holds something else than it declares; so does a depth out of range.
+      TypeError: It is no request, or a field holds something else than it declares; so does a
+        depth out of range.
       ValueError: The prompt is empty.
     """
+    if not isinstance(cast("object", request), SubagentStartRequest):
+        raise _wrong("request", request, "a SubagentStartRequest")
     for capability, field in _GATED.items():
         if getattr(request, field) is not None:
             _demand(provider, capability, field)
@@ -61,7 +56,7 @@ def admit(provider: ProviderDescriptor, request: SubagentStartRequest[Any]) -> R
         provider=provider.name,
         prompt=_prompt(request.prompt),
         parent=request.parent,
-        parent_id=request.parent.id,
+        parent_id=_parent_id(request.parent),
         parent_call_id=_text("parent_call_id", request.parent_call_id),
         label=_text("label", request.label),
         agent_options=_options(request.agent_options),
@@ -78,7 +73,10 @@ def refuse_used_scope(scope: trio.CancelScope) -> None:
 
     Raises:
       CancelScopeError: It was entered before, or is shielded.
+      TypeError: It is no scope.
     """
+    if not isinstance(cast("object", scope), trio.CancelScope):
+        raise _wrong("cancel_scope", scope, "a trio.CancelScope")
     if scope.is_relative is None:
         raise CancelScopeError("was entered before")
     if scope.shield:
@@ -90,6 +88,12 @@ def _demand(provider: ProviderDescriptor, capability: str, field: str) -> None:
         raise UnsupportedCapabilityError(
             provider.name, capability, field=field, supported=provider.capabilities.names
         )
+
+
+def _parent_id(parent: DelegatingParent) -> AgentId:
+    if not callable(getattr(parent, "adopt", None)):
+        raise _wrong("parent", parent, "a DelegatingParent: an agent, or a host's own")
+    return parent.id
 
 
 def _depth(value: object) -> int | None:
@@ -121,7 +125,7 @@ def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
     for block in blocks:
         if not isinstance(block, _BLOCKS):
             raise _wrong("prompt", block, "text or a sequence of content blocks")
-    if not blocks:
+    if all(isinstance(block, TextBlock) and not block.text for block in blocks):
         raise ValueError("prompt is empty; a child needs something to do")
     return cast("tuple[ContentBlock, ...]", blocks)
 

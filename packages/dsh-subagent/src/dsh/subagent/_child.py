@@ -96,6 +96,8 @@ class Child:
         """See `RunReporter.progress`."""
         if not isinstance(cast("object", event), Progress):
             raise TypeError(f"progress takes a Progress, not {type(event).__name__}")
+        if not trio.lowlevel.in_trio_run():
+            raise RuntimeError("progress was told in a thread: use trio.from_thread.run_sync")
         if self.settled.is_set():
             return
         request = self.request

@@ -4,11 +4,12 @@ Next: `_child.py`, which settles with it.
 """
 
 from dataclasses import replace
-from typing import Any, cast
+from types import NoneType
+from typing import Any, Final, cast, get_args
 
 import trio
 
-from dsh.agent import AgentId, DelegatedUsage, Usage
+from dsh.agent import AgentId, ContentBlock, DelegatedUsage, Usage
 from dsh.subagent._errors import described
 from dsh.subagent._resolved import ResolvedRequest
 from dsh.subagent._result import SubagentResult
@@ -17,18 +18,37 @@ from dsh.tools_jsonschema import StructuredValueError
 __all__ = ["checked", "completed", "delegated_usage"]
 
 
+_BLOCKS: Final = get_args(ContentBlock)
+_FIELDS: Final = (
+    ("stop_reason", str, "a str"),
+    ("output", (tuple, list), "a tuple of blocks"),
+    ("detail", (str, NoneType), "a str or None"),
+    ("usage", (Usage, NoneType), "a Usage or None"),
+    ("model_requests", (int, NoneType), "an int or None"),
+    ("tool_calls", (int, NoneType), "an int or None"),
+    ("seconds", (int, float), "a number"),
+)
+
+
 def checked(result: SubagentResult[Any]) -> SubagentResult[Any]:
     """Return *result*, or refuse what is none.
 
     Raises:
-      TypeError: A backend gave something else.
+      TypeError: A backend gave something else, or something else in a field of it.
+      ValueError: It gave no word as the stop reason, or a count below 0.
     """
     if not isinstance(cast("object", result), SubagentResult):
         raise TypeError(f"a backend gives a SubagentResult, not {type(result).__name__}")
-    if not isinstance(cast("object", result.stop_reason), str):
-        raise TypeError(f"stop_reason is a str, not {type(result.stop_reason).__name__}")
-    if not isinstance(cast("object", result.output), tuple | list):
-        raise TypeError(f"output is a tuple of blocks, not {type(result.output).__name__}")
+    for field, kinds, expected in _FIELDS:
+        if not isinstance(value := getattr(result, field), kinds):
+            raise TypeError(f"{field} is {expected}, not {type(value).__name__}")
+    for block in result.output:
+        if not isinstance(block, _BLOCKS):
+            raise TypeError(f"output is a tuple of blocks, not of {type(block).__name__}")
+    if not result.stop_reason:
+        raise ValueError("stop_reason is empty; it says why the child ended")
+    if min(result.model_requests or 0, result.tool_calls or 0, result.seconds) < 0:
+        raise ValueError("model_requests, tool_calls and seconds are never below 0")
     return result
 
 

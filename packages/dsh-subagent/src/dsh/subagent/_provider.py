@@ -51,7 +51,10 @@ class ProviderDescriptor:
 
 
 class RunReporter(Protocol):
-    """What a backend may say about its published run, from any task, until ``serve`` has ended."""
+    """What a backend may say about its published run, from any task, until ``serve`` has ended.
+
+    A thread comes back first, with ``trio.from_thread.run_sync``; so it does to publish.
+    """
 
     def progress(self, event: Progress, /) -> None:
         """Tell what happens; the seam adds the ids. Dropped once the run has settled."""
