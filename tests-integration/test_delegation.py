@@ -1,5 +1,6 @@
 """Delegation through the tool, with real agents, providers and logs all the way down."""
 
+import itertools
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 from digging import ONE, DiggingModel
+from trio.testing import MockClock
 
 from dsh.agent import (
     TOOL_GUARD,
@@ -15,10 +17,13 @@ from dsh.agent import (
     AgentOptions,
     AgentSpec,
     ChatModel,
+    ChatRequest,
     ChatResponse,
+    OnDelta,
     Session,
     StepStarted,
     TextBlock,
+    TextDelta,
     Tool,
     ToolExecution,
     ToolFilter,
@@ -36,6 +41,7 @@ from dsh.subagent import (
     RunEnded,
     RunStarted,
     SubagentService,
+    SubagentStartRequest,
     TextProgress,
     ToolEndedProgress,
     ToolStartedProgress,
@@ -322,3 +328,91 @@ async def test_a_parents_steps_are_its_own() -> None:
     steps = [e for e in set_up.parent.session.events if isinstance(e, StepStarted)]
     assert len(steps) == 2
     assert set_up.parent.model_requests == 2 + 2 * 5
+
+
+class StreamingModel:
+    """Delegates; its children write a word a second, for ever or as often as they are told."""
+
+    def __init__(self, words: int | None = None) -> None:
+        self.words = words
+        self.under_way = 0
+        self.writes = trio.Event()
+
+    async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
+        """See ``dsh.agent.ChatModel``."""
+        if request.tools and len(request.messages) == 1 and "delegate" in str(request.messages[0]):
+            return call("subagent", description="d", prompt="write")
+        self.under_way += 1
+        try:
+            for _ in range(self.words) if self.words is not None else itertools.count():
+                on_delta(TextDelta(text="word "))
+                self.writes.set()
+                with trio.move_on_after(1):
+                    await trio.sleep_forever()
+            await trio.sleep_forever()
+        finally:
+            self.under_way -= 1
+        raise AssertionError
+
+
+@pytest.mark.field_case("B092")
+@pytest.mark.parametrize("stop", ["cancel", "close"])
+async def test_a_child_ends_with_the_turn_that_asked_for_it(
+    stop: str, autojump_clock: MockClock
+) -> None:
+    model = StreamingModel()
+    ended: list[RunEnded] = []
+    async with stage(model) as set_up:
+        set_up.host.hooks.on(RunEnded, ended.append)
+        handle = await set_up.host.agents.create(AgentSpec(options=AgentOptions(model="m")))
+        handle.agent.send("delegate")
+        await model.writes.wait()
+        before = trio.current_time()
+        if stop == "cancel":
+            handle.agent.cancel("enough")
+            await handle.agent.wait_idle()
+            assert handle.agent.status == "idle"
+        await handle.aclose()
+        assert trio.current_time() == before
+    assert [event.stop_reason for event in ended] == ["aborted"]
+    assert model.under_way == 0
+
+
+@pytest.mark.field_case("B093")
+async def test_whoever_stops_watching_leaves_no_child_behind(autojump_clock: MockClock) -> None:
+    model = StreamingModel()
+    async with stage(model) as set_up:
+        opened = set_up.host.agents.open(AgentSpec(options=AgentOptions(model="m")))
+        send, receive = trio.open_memory_channel[object](100)
+        async with send, receive, opened as agent, trio.open_nursery() as nursery:
+            agent.hooks.on(TextProgress, send.send_nowait)
+            agent.send("delegate")
+            nursery.start_soon(agent.wait_idle)
+            async for _ in receive:
+                break
+            assert len(set_up.host.agents.list()) == 3
+            nursery.cancel_scope.cancel()
+        assert set_up.host.agents.list() == (set_up.parent,)
+        assert model.under_way == 0
+
+
+@pytest.mark.field_case("B111")
+@pytest.mark.parametrize("words", [9, 1])
+async def test_a_limit_on_silence_spares_a_child_that_is_working(
+    words: int, autojump_clock: MockClock
+) -> None:
+    async with stage(StreamingModel(words)) as set_up:
+        subagents = SubagentService()
+        subagents.register(SpawnProvider(set_up.host.agents))
+        silence = trio.CancelScope(relative_deadline=3)
+
+        def postpone(_: object) -> None:
+            silence.deadline = trio.current_time() + 3
+
+        request = SubagentStartRequest(prompt="write", parent=set_up.parent, cancel_scope=silence)
+        async with await subagents.start("spawn", request) as run:
+            run.on_progress(postpone)
+            result = await run.result()
+    assert (result.stop_reason, result.detail) == ("timeout", "the deadline passed")
+    assert result.text == "word " * words
+    assert result.seconds == words - 1 + 3
