@@ -287,17 +287,10 @@ class ToolRegistry:
     ) -> ToolResult:
         """Run one call to its final result; what goes wrong in a tool is a result too.
 
-        Without an *agent* only the host's listeners take part (B-TOOL-35). Cancelling cancels the
-        tool's body, and returns when that has ended.
-
-        Args:
-          call: what the model asked for.
-          agent: whose call it is.
-          hooks: what holds for *agent*; by default its own layer. Whoever knows that it has none
-            gives its host's, and spares it a layer that nothing is in.
+        Without an *agent* only the host's listeners take part (B-TOOL-35); *hooks* are what holds
+        for it, if not its own. Cancelling cancels the tool's body, and returns when that has ended.
         """
-        if hooks is None:
-            hooks = agent.hooks if agent is not None else (self._host or self)._hooks
+        hooks = hooks or (agent.hooks if agent is not None else (self._host or self)._hooks)
         return await run_call(call, self.visible().get(call.name), hooks=hooks, agent=agent)
 
     def close(self) -> None:
