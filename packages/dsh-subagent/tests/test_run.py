@@ -304,6 +304,47 @@ async def test_progress_of_another_kind_is_the_backends_bug(seam: Any) -> None:
             await run.result()
 
 
+class CarelessParent:
+    """A parent whose undo of an adoption is not what it should be."""
+
+    id, cwd, depth = AgentId("careless"), None, 0
+
+    def __init__(self, nursery: trio.Nursery, undo: Any) -> None:
+        self.nursery = nursery
+        self.undo = undo
+
+    def dispatch(self, event: object) -> None:
+        pass
+
+    def adopt(self, cancel_scope: trio.CancelScope) -> Any:
+        return self.undo
+
+
+async def test_an_undo_that_raises_is_its_parents_error_and_holds_up_no_holder(seam: Any) -> None:
+    def undo() -> None:
+        raise LookupError("lost the scope")
+
+    seam.script(hang())
+    closed: list[str] = []
+    with pytest.RaisesGroup(pytest.RaisesExc(LookupError, match="lost the scope")):
+        async with trio.open_nursery() as nursery:
+            run = await seam.start(parent=CarelessParent(nursery, undo))
+            with trio.CancelScope(shield=True):
+                await run.aclose()
+                closed.append((await run.result()).stop_reason)
+    assert closed == ["aborted"]
+
+
+async def test_an_adoption_without_an_undo_is_refused_before_the_backend_is_called(
+    seam: Any,
+) -> None:
+    provider = seam.script(hang())
+    async with trio.open_nursery() as nursery:
+        with pytest.raises(TypeError, match="adopt of parent 'careless' gave None"):
+            await seam.start(parent=CarelessParent(nursery, None))
+    assert provider.requests == []
+
+
 # usage
 
 

@@ -124,9 +124,12 @@ class SubagentService:
 
 def _adopt(parent: DelegatingParent, scope: trio.CancelScope) -> Callable[[], None]:
     try:
-        return parent.adopt(scope)
+        release = parent.adopt(scope)
     except AgentDisposedError as exc:
         raise ParentDisposedError(parent.id) from exc
+    if not callable(cast("object", release)):
+        raise TypeError(f"adopt of parent {parent.id!r} gave {release!r:.80} instead of its undo")
+    return release
 
 
 def _describe(provider: SubagentProvider) -> ProviderDescriptor:

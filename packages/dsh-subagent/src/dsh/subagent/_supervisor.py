@@ -98,9 +98,11 @@ class Supervisor:
             await self._serve_in_scope()
         finally:
             self._status = None
-            self._release()
-            if self._child is not None:
-                self._child.quiescent.set()
+            try:
+                self._release()
+            finally:  # a parent's undo that raises is the parent's to bear, not the holder's
+                if self._child is not None:
+                    self._child.quiescent.set()
 
     @enable_ki_protection
     async def _serve_in_scope(self) -> None:
