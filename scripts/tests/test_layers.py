@@ -1,5 +1,6 @@
 """The layers gate, on stub packages under the repository's own `.importlinter`."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from gates.workspace import members
 
 Plant = Callable[[Mapping[str, str]], Path]
 ROOT: Final = Path(__file__).parents[2]
+MODULE: Final = re.compile(r"^    dsh\.(\w+\.\w+)$", re.MULTILINE)
 
 
 def stub(name: str) -> dict[str, str]:
@@ -23,10 +25,14 @@ def stub(name: str) -> dict[str, str]:
 
 @pytest.fixture
 def stubs(plant: Plant) -> Plant:
-    """Every real member as an empty package, and the real contracts."""
-    plant({name: (ROOT / name).read_text(encoding="utf-8") for name in CONTRACTS})
+    """Every real member as an empty package, and the real contracts with the modules they name."""
+    contracts = {name: (ROOT / name).read_text(encoding="utf-8") for name in CONTRACTS}
+    plant(contracts)
     for member in members(ROOT):
         plant(stub(member.name))
+    for module in set(MODULE.findall("".join(contracts.values()))):
+        package = module.partition(".")[0].replace("_", "-")
+        plant({f"packages/dsh-{package}/src/dsh/{module.replace('.', '/')}.py": ""})
     return plant
 
 
