@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import acp, children, delegate, floor, http, listeners, log, turns
+from benchmarks import acp, children, delegate, floor, http, listeners, log, start, turns
 from benchmarks.harness import Benchmark, Figure
 
 BENCHMARKS: Final[tuple[Benchmark, ...]] = (
@@ -21,6 +21,7 @@ BENCHMARKS: Final[tuple[Benchmark, ...]] = (
     http.BENCHMARK,
     listeners.BENCHMARK,
     log.BENCHMARK,
+    start.BENCHMARK,
     turns.BENCHMARK,
 )
 

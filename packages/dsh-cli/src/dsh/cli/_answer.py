@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, final
 
 from dsh.agent import Usage
+from dsh.cli._asking import Asking
 from dsh.cli._composition import Parts
 from dsh.cli._delegations import as_json, walk
 from dsh.cli._printable import on_one_line, written
@@ -52,13 +53,15 @@ class Answer:
         return self.stop_reason == "completed"
 
 
-def print_answer(answer: Answer, watch: Watch, parts: Parts, *, json_wanted: bool) -> None:
+def print_answer(answer: Answer, watch: Watch, parts: Parts, asking: Asking) -> None:
     """Print *answer*, and what it took.
 
     An answer that is not whole goes to standard error, said to be partial: what reads standard
     output never takes it for one.
     """
-    if json_wanted:
+    if asking.children and not asking.json:
+        _print_children(watch)
+    if asking.json:
         _print_json(answer, watch, parts)
     elif answer.completed:
         whole = answer.text if answer.structured is None else _indented(answer.structured)
@@ -66,6 +69,13 @@ def print_answer(answer: Answer, watch: Watch, parts: Parts, *, json_wanted: boo
     elif answer.text:
         written(sys.stderr, f"partial answer:\n{answer.text}\n")
     _print_summary(answer, watch, parts)
+
+
+def _print_children(watch: Watch) -> None:
+    for root in watch.roots:
+        for found in walk(root.children):
+            title = f"{on_one_line(found.label)} [{found.provider}]: {found.state}"
+            written(sys.stdout, f"{title}\n{found.text or '(nothing)'}\n\n")
 
 
 def _print_summary(answer: Answer, watch: Watch, parts: Parts) -> None:

@@ -11,7 +11,7 @@ import trio
 
 from dsh.agent import PERSONA, AgentOptions, Section
 from dsh.agent_loop import Host, open_host
-from dsh.cli._model_choice import ModelChoice
+from dsh.cli._model_choice import ModelSource
 from dsh.cli._provider_choice import ProviderChoice, choose_provider
 from dsh.cli._record import record_delegations
 from dsh.cli._user import User
@@ -31,16 +31,19 @@ AGENT_PROVIDER = "spawn"
 class Parts:
     """What a host is to be made of."""
 
-    model: ModelChoice
+    model: ModelSource
     providers: tuple[ProviderChoice, ...]
     """What children run on, beside ``spawn``, which is always there."""
     delegation: tuple[SubagentToolConfig, ...]
     """The tools to delegate with."""
     tools: Path | None = None
     """What the file tools show."""
+    tool_names: tuple[str, ...] = ()
+    """Which of the file tools there are; all where none is named."""
     log: Path | None = None
     """Where logs are kept."""
     max_parallel: int | None = None
+    max_steps: int | None = None
 
 
 @final
@@ -65,12 +68,17 @@ async def composed(parts: Parts) -> AsyncGenerator[Composition]:
     """
     sessions = open_sessions(parts.log) if parts.log is not None else nullcontext()
     async with sessions as store, parts.model.open() as model:
-        options = AgentOptions(model=parts.model.name, max_parallel_tool_calls=parts.max_parallel)
+        options = AgentOptions(
+            model=parts.model.name,
+            max_steps=parts.max_steps,
+            max_parallel_tool_calls=parts.max_parallel,
+        )
         async with open_host(options=options, sessions=store) as host:
             host.models.register(model, parts.model.name)
             host.prompt.register(Section(name=PERSONA, text=_persona(), order=0))
             for tool in file_tools(parts.tools) if parts.tools is not None else ():
-                host.tools.register(tool)
+                if tool.name in parts.tool_names or not parts.tool_names:
+                    host.tools.register(tool)
             record_delegations(host)
             subagents = SubagentService()
             chosen = {each.name: each for each in parts.providers}

@@ -3,13 +3,13 @@
 Made by ``_watch`` while a run goes on and by ``_history`` from its logs; drawn by ``_drawing``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, final
 
-from dsh.agent import Usage
+from dsh.agent import ContentBlock, TextBlock, Usage
 
-__all__ = ["Delegation", "as_json", "label_of", "walk"]
+__all__ = ["Delegation", "as_json", "label_of", "text_of", "walk"]
 
 _LONGEST_LABEL: Final = 60
 
@@ -61,6 +61,11 @@ def label_of(prompt: str) -> str:
     """Return what a prompt is called where nobody gave it a name: the beginning of it."""
     words = " ".join(prompt.split())
     return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
+
+
+def text_of(content: Iterable[ContentBlock]) -> str:
+    """Return the visible text of *content*."""
+    return "".join(block.text for block in content if isinstance(block, TextBlock))
 
 
 def as_json(found: Delegation, now: float) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from dsh.agent import (
     AssistantMessage,
     CustomEvent,
     PartialMessage,
-    TextBlock,
     ToolCalled,
+    ToolResulted,
     TurnEnded,
     TurnStarted,
     Usage,
     UserMessage,
 )
-from dsh.cli._delegations import Delegation, label_of
+from dsh.cli._delegations import Delegation, label_of, text_of
 from dsh.cli._logs import Log
 from dsh.cli._record import ENDED, STARTED
 
@@ -34,6 +34,13 @@ class _Record:
     started: Mapping[str, Any]
     ended_at: float | None = None
     ended: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    told: str | None = None
+    """What the parent was told by the call that asked for the child."""
+
+    def waits_for(self, log: Log, event: ToolResulted) -> bool:
+        """Whether *event* is the result of that call."""
+        mine = (self.parent, self.started["call"]) == (log.header.id, event.result.call_id)
+        return mine and self.told is None
 
 
 def read_delegations(logs: Sequence[Log]) -> list[Delegation]:
@@ -63,6 +70,10 @@ def _records(logs: Iterable[Log]) -> dict[str, _Record]:
     records: dict[str, _Record] = {}
     for log in logs:
         for event in log.own_events:
+            if isinstance(event, ToolResulted) and not event.result.is_error:
+                asked = next((r for r in records.values() if r.waits_for(log, event)), None)
+                if asked is not None:
+                    asked.told = text_of(event.result.content)
             if not isinstance(event, CustomEvent) or event.kind not in (STARTED, ENDED):
                 continue
             data = cast("Mapping[str, Any]", event.data)
@@ -114,8 +125,7 @@ def _of_log(log: Log, record: _Record | None) -> Delegation:
 def _prompt(log: Log) -> str:
     for event in log.own_events:
         if isinstance(event, UserMessage):
-            texts = (b.text for b in event.message.content if isinstance(b, TextBlock))
-            return label_of(" ".join(texts))
+            return label_of(text_of(event.message.content))
     return ""
 
 
@@ -128,8 +138,7 @@ def _end_of_log(found: Delegation, log: Log) -> None:
         elif isinstance(event, TurnEnded):
             found.stop_reason, found.detail = event.reason, event.detail
         elif isinstance(event, AssistantMessage):
-            texts = [b.text for b in event.message.content if isinstance(b, TextBlock)]
-            found.text = "".join(texts) or found.text
+            found.text = text_of(event.message.content) or found.text
         elif isinstance(event, PartialMessage):
             found.text = event.text
 
@@ -139,7 +148,7 @@ def _end(found: Delegation, record: _Record) -> None:
     found.ended = record.ended_at if record.ended_at is not None else found.ended
     found.stop_reason = record.ended.get("stop_reason", found.stop_reason or "interrupted")
     found.detail = record.ended.get("detail", found.detail)
-    found.text = record.ended.get("text", found.text)
+    found.text = record.ended.get("text", found.text) or record.told or ""
 
 
 def _arrange(root: Delegation) -> None:

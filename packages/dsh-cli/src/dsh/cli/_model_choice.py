@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, Protocol, final
 
 from pydantic import ValidationError
 
 from dsh.agent import ChatModel, discover_models
 from dsh.cli._errors import BadInputError, NoModelChosenError
 
-__all__ = ["ENDPOINTS", "Endpoint", "ModelChoice", "choose_model"]
+__all__ = ["ENDPOINTS", "REPLAY", "Endpoint", "ModelChoice", "ModelSource", "choose_model"]
 
 
 @final
@@ -58,6 +58,24 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
 """In the order in which the environment is searched for keys."""
 
 REPLAY: Final = "replay"
+
+
+class ModelSource(Protocol):
+    """A model that can be had."""
+
+    @property
+    def name(self) -> str:
+        """What it is registered as, and called in the logs."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """What a person is told that it is."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[ChatModel]:
+        """The model; whoever enters it keeps it open for the run."""
+        ...
 
 
 @final
@@ -132,3 +150,7 @@ def _at(kind: str, endpoint: Endpoint, name: str, environment: Mapping[str, str]
     if url:
         settings["base_url"] = url
     return ModelChoice(plugin=endpoint.plugin, name=name, settings=settings, shown=f"{kind}:{name}")
+
+
+if TYPE_CHECKING:
+    _: type[ModelSource] = ModelChoice

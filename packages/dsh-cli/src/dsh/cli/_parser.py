@@ -44,7 +44,7 @@ def _run(made: argparse.ArgumentParser) -> None:
         "--provider",
         default="spawn",
         help="what children run on: spawn (a fresh agent, the default), fork (one that knows the "
-        "conversation), or another installed one as NAME or NAME:WHICH",
+        "conversation), acp:AGENT (one in a process of its own), or another installed one",
     )
     made.add_argument(
         "--tools", metavar="DIR", help="let agents read, list and search the files below DIR"

@@ -1,6 +1,7 @@
 """``dsh providers``: what children can run on here, and what each backend honours."""
 
 import argparse
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import final
@@ -9,8 +10,9 @@ from rich.console import Console
 
 from dsh.agent import AgentRegistry, HarnessError
 from dsh.cli._configuration import plugin_lines, print_entry
-from dsh.cli._provider_choice import ProviderChoice, choose_provider
+from dsh.cli._provider_choice import ACP, choose_provider
 from dsh.subagent import discover_providers
+from dsh.subagent_acp import PRESETS
 
 __all__ = ["perform"]
 
@@ -27,14 +29,24 @@ def perform(_: argparse.Namespace) -> int:
     """Print every installed backend: capabilities, settings, and why one cannot be used."""
     console = Console()
     for name, plugin in discover_providers().items():
-        lines = (*_capability_lines(choose_provider(name)), *plugin_lines(plugin))
+        about = _agent_lines() if name == ACP else _capability_lines(name)
+        lines = (*about, *plugin_lines(plugin))
         print_entry(console, name, plugin, lines)
     return 0
 
 
-def _capability_lines(choice: ProviderChoice) -> Iterator[str]:
+def _agent_lines() -> Iterator[str]:
+    """Which agents in processes of their own can be named."""
+    for name, known in PRESETS.items():
+        missing = shutil.which(known.command) is None
+        state = f"missing: {known.install}" if missing else "ready"
+        yield f"{ACP}:{name}: {state}; needs {known.needs}"
+    yield f"{ACP}:PROGRAM: any other program that speaks the protocol"
+
+
+def _capability_lines(name: str) -> Iterator[str]:
     try:
-        provider = choice.make(_NoAgents())
+        provider = choose_provider(name).make(_NoAgents())
     except HarnessError as exc:
         yield f"missing: {exc}"
         return

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final, Protocol, final
 
-from dsh.agent import AgentId, AgentRegistry, CustomEvent, DelegatedUsage, Hooks, TextBlock
+from dsh.agent import AgentId, AgentRegistry, CustomEvent, DelegatedUsage, Hooks
+from dsh.cli._delegations import text_of
 from dsh.subagent import RunEnded, RunStarted
 
 __all__ = ["ENDED", "STARTED", "record_delegations"]
@@ -59,7 +60,7 @@ class _Record:
             "child": event.child_id,
             "stop_reason": event.stop_reason,
             "detail": event.detail,
-            "text": "".join(b.text for b in event.output or () if isinstance(b, TextBlock)),
+            "text": text_of(event.output or ()),
         }
         if used is not None:
             data["usage"] = asdict(used.usage)

@@ -3,14 +3,17 @@
 import argparse
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import trio
 
+from dsh.agent import EventLogged, TurnStarted
 from dsh.cli._answer import Answer, print_answer
+from dsh.cli._asking import Asking, Saying
 from dsh.cli._composition import AGENT_PROVIDER, Composition, Parts, composed
 from dsh.cli._delegations import label_of
 from dsh.cli._display import displayed
@@ -18,22 +21,11 @@ from dsh.cli._errors import BadInputError
 from dsh.cli._interruption import INTERRUPTED, interruptible
 from dsh.cli._model_choice import choose_model
 from dsh.cli._provider_choice import choose_provider
-from dsh.cli._schema import OutputSchema, load_schema
+from dsh.cli._schema import load_schema
 from dsh.subagent import SubagentRunError, SubagentStartCancelledError, SubagentStartRequest
 from dsh.tool_subagent import SubagentToolConfig
 
-__all__ = ["Asking", "ask", "perform"]
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """What an agent is asked, and how its answer is to come."""
-
-    prompt: str
-    output_schema: OutputSchema | None = None
-    timeout: float | None = None
-    json: bool = False
+__all__ = ["ask", "perform"]
 
 
 def perform(options: argparse.Namespace) -> int:
@@ -57,7 +49,7 @@ async def ask(parts: Parts, asking: Asking) -> int:
     with interruptible(lambda: scope.cancel("interrupted by Ctrl-C")) as interruption:
         async with composed(parts) as home, displayed(home.host.hooks) as watch:
             answer = await _answer(home, asking, scope)
-        print_answer(answer, watch, parts, json_wanted=asking.json)
+        print_answer(answer, watch, parts, asking)
     if answer.completed:
         return 0
     return INTERRUPTED if interruption.happened else 1
@@ -71,6 +63,8 @@ async def _answer(home: Composition, asking: Asking, scope: trio.CancelScope) ->
         label=label_of(asking.prompt),
         output_schema=asking.output_schema,
     )
+    if asking.then:
+        home.host.hooks.on(EventLogged, partial(_go_on, iter(asking.then)))
     try:
         result = await home.subagents.run(AGENT_PROVIDER, request)
     except SubagentStartCancelledError as exc:
@@ -78,6 +72,13 @@ async def _answer(home: Composition, asking: Asking, scope: trio.CancelScope) ->
     except SubagentRunError as exc:
         return Answer(stop_reason="error", detail=str(exc))
     return Answer.of(result)
+
+
+def _go_on(then: Iterator[Saying], logged: EventLogged) -> None:
+    """Say what is next once the user's own agent has opened a turn."""
+    opens = isinstance(logged.event, TurnStarted) and logged.agent.depth == 1
+    if opens and (said := next(then, None)) is not None:
+        logged.agent.send(said.text, tool_choice=said.tool_choice)
 
 
 def _prompt(given: str | None) -> str:
@@ -91,7 +92,7 @@ def _prompt(given: str | None) -> str:
 
 
 def _parts(options: argparse.Namespace) -> Parts:
-    provider = choose_provider(options.provider)
+    provider = choose_provider(options.provider, os.environ)
     delegation = SubagentToolConfig(
         provider=provider.name,
         max_depth=options.max_depth + 1,  # the user's own agent lies at depth 1

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final, final
 
-from dsh.agent import AgentId, DelegatedUsage, Hooks, TextBlock
-from dsh.cli._delegations import Delegation
+from dsh.agent import AgentId, DelegatedUsage, Hooks, ToolFinished
+from dsh.cli._delegations import Delegation, text_of
 from dsh.subagent import (
     Progress,
     RunEnded,
@@ -39,6 +39,8 @@ class Watch:
         self._known: dict[AgentId, Delegation] = {}
         self._calls: dict[AgentId, dict[str, str]] = {}
         """The calls under way of each agent: id to tool."""
+        self._asked: dict[tuple[AgentId, str | None], Delegation] = {}
+        """Who was started by which call of whom."""
         self._changed = changed
         hooks.on(RunStarted, self._note_start)
         hooks.on(RunEnded, self._note_end)
@@ -48,6 +50,7 @@ class Watch:
         hooks.on(ToolStartedProgress, self._note_call)
         hooks.on(ToolEndedProgress, self._note_result)
         hooks.on(UsageProgress, self._note_usage)
+        hooks.on(ToolFinished, self._note_told)
 
     @property
     def now(self) -> float:
@@ -60,6 +63,7 @@ class Watch:
         )
         self._known[event.child_id] = found
         self._calls[event.child_id] = {}
+        self._asked[event.parent_id, event.parent_call_id] = found
         parent = self._known.get(event.parent_id)
         (self.roots if parent is None else parent.children).append(found)
         self._changed(found, STARTED)
@@ -68,7 +72,7 @@ class Watch:
         found = self._known[event.child_id]
         found.ended = self.now
         found.stop_reason, found.detail = event.stop_reason, event.detail
-        found.text = "".join(b.text for b in event.output or () if isinstance(b, TextBlock))
+        found.text = text_of(event.output or ())
         self._changed(found, event.stop_reason)
 
     def _note_total(self, event: DelegatedUsage) -> None:
@@ -106,6 +110,14 @@ class Watch:
         found.usage = event.usage
         found.model_requests += 1
         self._changed(found, "")
+
+    def _note_told(self, event: ToolFinished) -> None:
+        """What a child without text returned is what its parent was told: a structured answer."""
+        execution = event.execution
+        agent = execution.agent
+        found = self._asked.pop((agent.id, execution.call_id), None) if agent is not None else None
+        if found is not None and found.stop_reason == "completed" and not found.text:
+            found.text = text_of(event.result.content)
 
 
 def _calling(calls: dict[str, str]) -> str:
