@@ -148,7 +148,7 @@ def _end(found: Delegation, record: _Record) -> None:
     found.ended = record.ended_at if record.ended_at is not None else found.ended
     found.stop_reason = record.ended.get("stop_reason", found.stop_reason or "interrupted")
     found.detail = record.ended.get("detail", found.detail)
-    found.text = record.ended.get("text", found.text) or record.told or ""
+    found.text = record.told or record.ended.get("text", found.text)
 
 
 def _arrange(root: Delegation) -> None:

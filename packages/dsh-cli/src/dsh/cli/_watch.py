@@ -112,11 +112,11 @@ class Watch:
         self._changed(found, "")
 
     def _note_told(self, event: ToolFinished) -> None:
-        """What a child without text returned is what its parent was told: a structured answer."""
+        """What a child returned is what its parent was told, which has a structured answer too."""
         execution = event.execution
         agent = execution.agent
         found = self._asked.pop((agent.id, execution.call_id), None) if agent is not None else None
-        if found is not None and found.stop_reason == "completed" and not found.text:
+        if found is not None and found.stop_reason == "completed":
             found.text = text_of(event.result.content)
 
 
