@@ -2,15 +2,7 @@
 
 import trio
 
-from dsh.agent import (
-    AgentOptions,
-    AgentSpec,
-    AssistantMessage,
-    EventLogged,
-    TextBlock,
-    ToolResulted,
-    tool,
-)
+from dsh.agent import AgentOptions, AgentSpec, EventLogged, ToolResulted, tool
 from dsh.agent.testing import ScriptedModel, call, reply, say
 from dsh.agent_loop import open_host
 
@@ -27,23 +19,16 @@ def add(numbers: list[int]) -> int:
     return sum(numbers)
 
 
-def show(event: EventLogged) -> None:
-    """Print what the tools and the model say."""
-    match event.event:
-        case ToolResulted(result=result):
-            print(
-                "tool: ", *(block.text for block in result.content if isinstance(block, TextBlock))
-            )
-        case AssistantMessage(message=message):
-            print("model:", *(getattr(block, "text", block) for block in message.content))
-        case _:
-            pass
+def show(told: EventLogged) -> None:
+    """Print what the tools came to."""
+    if isinstance(told.event, ToolResulted):
+        print("tool: ", *(getattr(block, "text", block) for block in told.event.result.content))
 
 
 async def main() -> None:
     """Ask one question."""
     script = ScriptedModel(
-        reply(call("population", city="Lyon"), call("population", city="Nantes", call_id="call-2")),
+        reply(call("population", city="Lyon"), call("population", city="Nantes", call_id="2")),
         call("add", numbers=[520_000, 320_000]),
         say("Together 840000 people live there."),
     )
@@ -55,8 +40,8 @@ async def main() -> None:
         async with host.agents.open(AgentSpec()) as agent:
             agent.send("How many people live in Lyon and Nantes?")
             await agent.wait_idle()
+            print("model:", *(getattr(b, "text", b) for b in agent.session.messages[-1].content))
             print(f"{agent.model_requests} requests, {agent.usage.total_tokens} tokens")
 
 
-if __name__ == "__main__":
-    trio.run(main)
+trio.run(main)
