@@ -2,15 +2,16 @@
 
 import argparse
 import json
+import math
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from benchmarks import acp, children, delegate, floor, http, listeners, log, start, turns
+from benchmarks import acp, children, delegate, floor, http, listeners, log, peer, start, turns
 from benchmarks.harness import Benchmark, Figure
 
 BENCHMARKS: Final[tuple[Benchmark, ...]] = (
@@ -21,6 +22,7 @@ BENCHMARKS: Final[tuple[Benchmark, ...]] = (
     http.BENCHMARK,
     listeners.BENCHMARK,
     log.BENCHMARK,
+    peer.BENCHMARK,
     start.BENCHMARK,
     turns.BENCHMARK,
 )
@@ -48,13 +50,20 @@ def main(
         for figure in results[name]:
             print(_line(figure))
     if options.json is not None:
-        report = {name: [asdict(figure) for figure in each] for name, each in results.items()}
+        report = {name: [_record(figure) for figure in each] for name, each in results.items()}
         options.json.write_text(json.dumps({"python": platform.python_version(), **report}))
     beyond = [figure for figures in results.values() for figure in figures if not figure.within]
     return 1 if beyond else 0
 
 
+def _record(figure: Figure) -> Mapping[str, object]:
+    """As JSON, which has no NaN."""
+    return asdict(figure) | {"value": None if math.isnan(figure.value) else figure.value}
+
+
 def _line(figure: Figure) -> str:
+    if math.isnan(figure.value):
+        return f"  {figure.name}: not measured"
     text = f"  {figure.name:<48} {figure.value:>10,.2f} {figure.unit}"
     if figure.limit is None:
         return text.rstrip()

@@ -30,7 +30,7 @@ from dsh.subagent import SubagentService, SubagentStartRequest
 from dsh.subagent_fork import ForkProvider
 from dsh.subagent_spawn import SpawnProvider
 
-__all__ = ["BENCHMARK"]
+__all__ = ["BENCHMARK", "fan_out_case"]
 
 SIZES: Final = (100, 1_000, 10_000)
 ONE_BY_ONE: Final = 200
@@ -108,7 +108,7 @@ async def _at_once(count: int, watch: Stopwatch | None = None, *, objects: bool 
     return tracked
 
 
-def _fan_out(count: int, *, collector: bool = True) -> Case:
+def fan_out_case(count: int, *, collector: bool = True) -> Case:
     def case() -> float:
         watch = Stopwatch()
         if not collector:
@@ -217,9 +217,9 @@ def _run(rounds: int) -> Sequence[Figure]:
     measured = interleaved(
         {
             **{f"floor at {n:,}": floor_case(n) for n in SIZES},
-            **{f"fan-out at {n:,}": _fan_out(n) for n in SIZES},
-            f"fan-out at {few:,}, no collector": _fan_out(few, collector=False),
-            f"fan-out at {many:,}, no collector": _fan_out(many, collector=False),
+            **{f"fan-out at {n:,}": fan_out_case(n) for n in SIZES},
+            f"fan-out at {few:,}, no collector": fan_out_case(few, collector=False),
+            f"fan-out at {many:,}, no collector": fan_out_case(many, collector=False),
             "a spawn": _one_by_one("spawn"),
             "a fork of 10,000 messages": _one_by_one("fork", messages=HISTORY),
             "a structured child": _one_by_one("spawn", schema=SCHEMA),

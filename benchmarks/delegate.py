@@ -1,7 +1,7 @@
 """A delegation as a model makes it: the parent's two answers, the tool call, and the whole child.
 
 What the parent's turn would cost anyway is measured beside it, with a tool that does nothing. The
-limits in floors stand for those against other libraries until these are measured in the same run.
+limits are in floors; ``benchmarks.peer`` measures the same turn beside other libraries.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from dsh.subagent import SubagentService
 from dsh.subagent_spawn import SpawnProvider
 from dsh.tool_subagent import mount_subagent_tool
 
-__all__ = ["BENCHMARK"]
+__all__ = ["BENCHMARK", "turn_case"]
 
 DELEGATIONS: Final = 300
 SCHEMA: Final[dict[str, object]] = {
@@ -66,7 +66,7 @@ class Model:
                 return self._say
 
 
-def _turns(called: str, *, schema: dict[str, object] | None = None) -> Case:
+def turn_case(called: str, *, schema: dict[str, object] | None = None) -> Case:
     def case() -> float:
         watch = Stopwatch()
 
@@ -94,9 +94,9 @@ def _run(rounds: int) -> Sequence[Figure]:
     measured = interleaved(
         {
             "floor at 100": floor_case(100),
-            "a turn with a trivial tool": _turns("trivial"),
-            "a turn that delegates": _turns("subagent"),
-            "a turn that delegates for a structure": _turns("subagent", schema=SCHEMA),
+            "a turn with a trivial tool": turn_case("trivial"),
+            "a turn that delegates": turn_case("subagent"),
+            "a turn that delegates for a structure": turn_case("subagent", schema=SCHEMA),
         },
         rounds=rounds,
     )

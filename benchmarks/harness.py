@@ -20,7 +20,7 @@ Case: TypeAlias = Callable[[], float]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One line of the report; beyond ``limit`` the run fails."""
+    """One line of the report; beyond ``limit`` the run fails. NaN is what was not measured."""
 
     name: str
     value: float
