@@ -43,6 +43,7 @@ async def test_the_schema_goes_with_the_prompt(bench: Any) -> None:
     assert json.loads(instruction.partition("```json\n")[2].removesuffix("\n```")) == SCHEMA
 
 
+@pytest.mark.field_case("B040")
 @pytest.mark.parametrize(
     "text",
     [
@@ -89,6 +90,7 @@ async def test_null_is_a_value_that_is_present(bench: Any) -> None:
     assert "line" in (result.detail or "")
 
 
+@pytest.mark.field_case("B040")
 async def test_an_answer_that_never_fits_is_an_error(bench: Any) -> None:
     result = await ask(bench, "no idea", "NaN", structured_nudge_retries=1)
     assert (result.stop_reason, result.structured, result.value) == ("error", None, None)
