@@ -1,10 +1,10 @@
 """What the loop refuses, and how errors leave it."""
 
-from typing import NoReturn, cast
+from typing import NoReturn
 
-from dsh.agent import AgentId, HarnessError
+from dsh.agent import AgentId, HarnessError, unwrapped
 
-__all__ = ["AgentLoopError", "NoModelError", "bare", "raise_bare"]
+__all__ = ["AgentLoopError", "NoModelError", "raise_bare"]
 
 
 class AgentLoopError(HarnessError):
@@ -23,17 +23,9 @@ class NoModelError(AgentLoopError):
         self.id = id
 
 
-def bare(error: BaseException) -> BaseException:
-    """The one error of a group of one, however deep; else *error* itself."""
-    if not isinstance(error, BaseExceptionGroup):
-        return error
-    first, *others = cast(BaseExceptionGroup[BaseException], error).exceptions
-    return cast(BaseExceptionGroup[BaseException], error) if others else bare(first)
-
-
 def raise_bare(group: BaseException) -> NoReturn:
-    """Raise what ``bare`` finds in *group*, with the context it had."""
-    error = bare(group)
+    """Raise what ``unwrapped`` finds in *group*, with the context it had."""
+    error = unwrapped(group)
     context = error.__context__
     try:
         raise error

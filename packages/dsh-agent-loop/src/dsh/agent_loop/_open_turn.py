@@ -26,8 +26,8 @@ from dsh.agent import (
     TurnStarted,
     TurnTrigger,
     Usage,
+    unwrapped,
 )
-from dsh.agent_loop._errors import bare
 from dsh.agent_loop._repair import repaired
 from dsh.agent_loop._taker import TurnTaker
 
@@ -173,7 +173,7 @@ class OpenTurn:
 
     def failure(self, error: Exception) -> Outcome | None:
         """What an error that left the turn makes of it: ``None`` if it was being cancelled."""
-        cause = bare(error)
+        cause = unwrapped(error)
         if self.scope.cancel_called or trio.current_effective_deadline() == -math.inf:
             logger.error("agent %s: error while cancelled", self.agent.id, exc_info=cause)
             return None

@@ -31,7 +31,7 @@ from dsh.agent._codec import (
     encode_event,
     encode_header,
 )
-from dsh.agent._errors import AgentError, HarnessError
+from dsh.agent._errors import AgentError, HarnessError, unwrapped
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -357,6 +357,7 @@ __all__ = [
     "run_in_thread",
     "thaw_json",
     "tool",
+    "unwrapped",
     "valid_text",
     "write_shape",
 ]

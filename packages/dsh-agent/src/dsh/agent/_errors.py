@@ -4,7 +4,9 @@ Catch by class, route by ``code``, repair from the message: every refusal says w
 where, and what would have been accepted.
 """
 
-__all__ = ["AgentError", "HarnessError"]
+from typing import cast
+
+__all__ = ["AgentError", "HarnessError", "unwrapped"]
 
 
 class HarnessError(Exception):
@@ -24,3 +26,16 @@ class HarnessError(Exception):
 
 class AgentError(HarnessError):
     """Base of what ``dsh.agent`` refuses."""
+
+
+def unwrapped(error: BaseException) -> BaseException:
+    """Return the one exception that a group of one holds, however deep; else *error* itself.
+
+    A nursery wraps whatever leaves it in a group; what one task raised is shown as it was raised.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        if len(group.exceptions) > 1:
+            return group
+        (error,) = group.exceptions
+    return error

@@ -6,11 +6,11 @@ Next: `_side.py`, the other end.
 import asyncio
 import contextvars
 from functools import partial
-from typing import TypeVar, cast, final
+from typing import TypeVar, final
 
 import outcome
 
-from dsh.agent import Hooks
+from dsh.agent import Hooks, unwrapped
 from dsh.bridge_asyncio._carrier import Mode, carry
 from dsh.bridge_asyncio._errors import BridgeClosedError, BridgeCrashedError, BridgeError
 from dsh.bridge_asyncio._line import Line
@@ -88,7 +88,7 @@ class Terminal:
 
     def _on_finished(self, result: outcome.Outcome[None]) -> None:
         if isinstance(result, outcome.Error):
-            self.crash = _bare(result.error)
+            self.crash = unwrapped(result.error)
         for record in tuple(self._records):
             record.end(self._gone())
         self._ready.set()
@@ -96,16 +96,3 @@ class Terminal:
 
     def _gone(self) -> BridgeError:
         return BridgeClosedError() if self.crash is None else BridgeCrashedError(self.crash)
-
-
-def _bare(error: BaseException) -> BaseException:
-    """Return the one exception that a group of one holds, however deep."""
-    while len(members := _members(error)) == 1:
-        (error,) = members
-    return error
-
-
-def _members(error: BaseException) -> tuple[BaseException, ...]:
-    if isinstance(error, BaseExceptionGroup):
-        return cast("BaseExceptionGroup[BaseException]", error).exceptions
-    return ()

@@ -11,9 +11,9 @@ from typing import Any, Final, cast, final
 import trio
 from trio.lowlevel import enable_ki_protection
 
-from dsh.agent import AgentId, Registration
+from dsh.agent import AgentId, Registration, unwrapped
 from dsh.subagent._completion import checked, completed, delegated_usage
-from dsh.subagent._ending import Cancellation, Interruption, unwrapped
+from dsh.subagent._ending import Cancellation, Interruption
 from dsh.subagent._errors import SubagentRunError, described
 from dsh.subagent._events import RunEnded, RunStarted
 from dsh.subagent._progress import Progress

@@ -12,7 +12,9 @@ from typing import Final, Literal, TypeAlias, cast, final
 
 import trio
 
-__all__ = ["Cancellation", "Ending", "Failure", "Interruption", "ending_of", "unwrapped"]
+from dsh.agent import unwrapped
+
+__all__ = ["Cancellation", "Ending", "Failure", "Interruption", "ending_of"]
 
 _INTERRUPTS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
@@ -73,13 +75,6 @@ def ending_of(raised: BaseException, *, cancelled: bool, deadline_passed: bool) 
         passing=raised if error is None else passing,
         error=error,
     )
-
-
-def unwrapped(error: BaseException) -> BaseException:
-    """Return the one exception that a group of one holds, however deep."""
-    while len(members := _members(error)) == 1:
-        (error,) = members
-    return error
 
 
 def _split(

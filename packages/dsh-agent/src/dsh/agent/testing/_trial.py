@@ -6,11 +6,12 @@ Next: ``_sweep.py``, which decides what to run.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Final, TypeAlias, cast, final
+from typing import Final, TypeAlias, final
 
 import trio
 import trio.testing
 
+from dsh.agent._errors import unwrapped
 from dsh.agent.testing._counter import COUNTED, StepCounter, Suspensions
 from dsh.agent.testing._cut import Cut
 from dsh.agent.testing._leaks import assert_no_leaks
@@ -85,24 +86,13 @@ def run_trial(
         with deterministic(seed):
             trio.run(_run, scenario, stage, counter, watchdog, clock=clock, instruments=[counter])
     except BaseException as exc:  # whatever a scenario raises is the finding
-        error = _bare(exc)
+        error = unwrapped(exc)
         if isinstance(error, KeyboardInterrupt):
             raise
     verdict = watchdog.verdict(counter) or error or _route_fault(counter)
     if verdict is not None and verdict is not error:
         verdict.__context__ = error
     return Trial(seed=seed, cuts=cuts, counter=counter, stage=stage, error=verdict)
-
-
-def _bare(error: BaseException) -> BaseException:
-    """*error* without the groups of one that nurseries put around it, ours among them."""
-    bare = error
-    while isinstance(bare, BaseExceptionGroup):
-        members = list(cast(BaseExceptionGroup[BaseException], bare).exceptions)
-        if len(members) > 1:
-            return cast(BaseException, bare)
-        bare = members[0]
-    return bare
 
 
 async def _run(

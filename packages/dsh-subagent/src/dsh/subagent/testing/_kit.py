@@ -7,8 +7,8 @@ from typing import Final, TypeAlias, cast, final
 
 import trio
 
+from dsh.agent import unwrapped
 from dsh.agent.testing import HangError, ends_within
-from dsh.subagent._ending import unwrapped
 from dsh.subagent._errors import described
 from dsh.subagent._provider import SubagentProvider
 from dsh.subagent.testing._bench import Bench, BreachError

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import trio
 
-from dsh.agent import AgentId, Hooks
-from dsh.subagent._ending import unwrapped
+from dsh.agent import AgentId, Hooks, unwrapped
 from dsh.subagent._errors import ParentDisposedError
 from dsh.subagent._parent import DelegatingParent
 
