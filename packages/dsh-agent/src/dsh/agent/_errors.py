@@ -37,5 +37,5 @@ def unwrapped(error: BaseException) -> BaseException:
         group = cast("BaseExceptionGroup[BaseException]", error)
         if len(group.exceptions) > 1:
             return group
-        (error,) = group.exceptions
+        error = group.exceptions[0]
     return error
