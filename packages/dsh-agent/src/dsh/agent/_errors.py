@@ -35,7 +35,8 @@ def unwrapped(error: BaseException) -> BaseException:
     """
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        if len(group.exceptions) > 1:
+        first, *others = group.exceptions
+        if others:
             return group
-        error = group.exceptions[0]
+        error = first
     return error
