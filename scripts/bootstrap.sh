@@ -2,7 +2,8 @@
 #
 # Gives the command $root (the repository), $uv and the functions `say`, `die` and `sync`, with
 # nothing but a POSIX shell and a Python of 3.11 or newer on the machine. A missing uv is installed
-# into .tools/, which is ignored by git; the system's Python is only read.
+# into .tools/uv/, which is ignored by git; the system's Python is only read. What else is in .tools/
+# belongs to other commands and is left alone.
 
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME VIRTUAL_ENV UV_PROJECT_ENVIRONMENT
@@ -30,16 +31,17 @@ find_python() {
         "python3 or python; or put uv on PATH, which brings its own"
 }
 
-# Set $uv: the one on PATH, or the one in .tools/, installed when it is missing.
+# Set $uv: the one on PATH, or the one in .tools/uv/, installed when it is missing.
 find_uv() {
     uv=$(command -v uv) && return
-    uv=$root/.tools/bin/uv
+    uv=$root/.tools/uv/bin/uv
     "$uv" --version >/dev/null 2>&1 && return
     python=$(find_python) || exit 1
-    say "uv is not on PATH: installing it into .tools/ with $python"
-    "$python" -m venv --clear "$root/.tools" || die "$python could not make an environment in .tools/"
-    "$root/.tools/bin/python" -m pip install --quiet --disable-pip-version-check "uv>=0.9" ||
-        die "pip could not install uv into .tools/ (is there a network?); or put uv on PATH"
+    say "uv is not on PATH: installing it into .tools/uv/ with $python"
+    "$python" -m venv --clear "$root/.tools/uv" ||
+        die "$python could not make an environment in .tools/uv/"
+    "$root/.tools/uv/bin/python" -m pip install --quiet --disable-pip-version-check "uv>=0.9" ||
+        die "pip could not install uv into .tools/uv/ (is there a network?); or put uv on PATH"
 }
 
 # Bring an environment (.venv unless UV_PROJECT_ENVIRONMENT says otherwise) in step with uv.lock.

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,20 @@ def bare(tmp_path: Path) -> Path:
         assert found is not None
         (tmp_path / name).symlink_to(found)
     return tmp_path
+
+
+FAKE_PYTHON: Final = f"""\
+#!{sys.executable} -S
+# Makes environments as `python -m venv --clear` does, into whose uv its pip "installs" a failure.
+import pathlib, shutil, sys
+if "venv" in sys.argv:
+    folder = pathlib.Path(sys.argv[-1])
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "bin").mkdir(parents=True)
+    shutil.copy(__file__, folder / "bin" / "python")
+elif "pip" in sys.argv:
+    pathlib.Path(__file__).with_name("uv").symlink_to("/bin/false")
+"""
 
 
 def run(command: Path, *arguments: str, path: Path) -> subprocess.CompletedProcess[str]:
@@ -60,6 +75,16 @@ def test_a_command_works_through_a_link_to_it(clone: Path, bare: Path) -> None:
     (bare / "checks").symlink_to(clone / "scripts" / "check")
     finished = run(bare / "checks", path=bare)
     assert finished.stderr.startswith("scripts/check: no usable Python")
+
+
+def test_installing_uv_leaves_what_others_keep_in_the_tools_folder(clone: Path, bare: Path) -> None:
+    (bare / "python3").write_text(FAKE_PYTHON)
+    (bare / "python3").chmod(0o755)
+    (clone / ".tools" / "peers").mkdir(parents=True)
+    finished = run(clone / "scripts" / "check", path=bare)
+    assert "installing it into .tools/uv/" in finished.stderr
+    assert sorted(path.name for path in (clone / ".tools").iterdir()) == ["peers", "uv"]
+    assert "uv could not install what uv.lock names" in finished.stderr  # so that uv was run
 
 
 def test_a_lock_that_is_out_of_date_is_said_to_be(clone: Path, bare: Path) -> None:

@@ -42,5 +42,5 @@ def test_a_file_outside_the_portion_is_found_in_a_wheel(plant: Plant) -> None:
 
 @pytest.mark.wheels
 def test_every_wheel_installs_alone_and_imports(capsys: pytest.CaptureFixture[str]) -> None:
-    uv = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
+    uv = shutil.which("uv") or str(ROOT / ".tools" / "uv" / "bin" / "uv")
     assert main(["--uv", uv]) == 0, capsys.readouterr().out
