@@ -17,11 +17,13 @@ from gates import (
     namespace,
     pages,
     tools,
+    versions,
 )
 from gates.gate import Gate
 
 GATES: Final[tuple[Gate, ...]] = (
     namespace.GATE,
+    versions.GATE,
     lock.GATE,
     house.GATE,
     readme_limitations.GATE,

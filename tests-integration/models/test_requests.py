@@ -1,6 +1,7 @@
 """What is sent: accepted by the strictest endpoint, whatever the conversation went through."""
 
 import json
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -171,7 +172,8 @@ async def test_an_endpoint_is_told_who_asks(
 ) -> None:
     """Every request over HTTP names the adapter and its version as the user agent."""
     await sent(dialect, endpoint, model, request())
-    assert endpoint.headers[-1]["user-agent"] == f"dsh-llm-{dialect.name}/0.1.0"
+    name = f"dsh-llm-{dialect.name}"
+    assert endpoint.headers[-1]["user-agent"] == f"{name}/{version(name)}"
 
 
 async def test_a_prefix_of_a_conversation_is_sent_as_a_prefix(

@@ -1,7 +1,7 @@
 """Which members are installed, and what they lack."""
 
 from collections.abc import Callable
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, distributions, version
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +59,7 @@ def test_a_distribution_outside_the_family_is_no_member(
 
 def test_the_command_lists_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["members"]) == 0
-    assert "\ndsh-cli 0.1.0\n" in capsys.readouterr().out
+    assert f"\ndsh-cli {version('dsh-cli')}\n" in capsys.readouterr().out
 
 
 def test_an_unknown_argument_is_refused_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
