@@ -5,13 +5,17 @@
 - Our own packages are imported at the top of a module. An import in a function hides a cycle, or a
   dependency that does not point down.
 - Tests do not sleep: they wait for an event, or move trio's clock (`autojump_clock`).
+- What the coverage is not to count says why: `# pragma: no cover - REASON`, or `no branch`.
 - A module of a package has at most 300 lines, above that it holds two nouns; a function at most 60,
   which is a screen. What an `__init__` imports and exports is not counted: a large door is long,
   not complicated. A package that is being built (`[tool.dsh] unfinished`) is not judged yet.
 """
 
 import ast
+import re
+import tokenize
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +26,8 @@ MAX_LINES: Final = 300
 MAX_FUNCTION: Final = 60
 SLEEPS: Final = frozenset({"sleep", "sleep_until"})
 SLEEPERS: Final = frozenset({"trio", "time", "asyncio", "anyio"})
+PRAGMA: Final = re.compile(r"#\s*pragma\s*:?\s*no\s*(cover|branch)", re.IGNORECASE)
+REASONED: Final = re.compile(r"# pragma: no (cover|branch) - \S")
 WRITTEN: Final = ("packages", "scripts", "tests-integration", "examples", "benchmarks")
 
 
@@ -36,6 +42,7 @@ def check(root: Path) -> list[str]:
         where, text = path.relative_to(root), path.read_text(encoding="utf-8")
         tree = ast.parse(text, filename=str(where))
         failures += [f"{where}:{line}: {what}" for line, what in _breaches(tree, is_test(where))]
+        failures += [f"{where}:{line}: {what}" for line, what in _unreasoned(text)]
         if path in finished:
             failures += [f"{where}{what}" for what in _too_long(tree, _counted(path, tree, text))]
     return failures
@@ -88,6 +95,16 @@ def _breaches(tree: ast.Module, test: bool) -> Iterator[tuple[int, str]]:
                     yield node.lineno, f"{module}.{function} in a test; wait for what is to happen"
             case _:
                 pass
+
+
+def _unreasoned(text: str) -> Iterator[tuple[int, str]]:
+    if PRAGMA.search(text) is None:
+        return
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        found = PRAGMA.search(token.string) if token.type == tokenize.COMMENT else None
+        if found and not REASONED.search(token.string):
+            how = f"`# pragma: no {found[1].lower()} - REASON`"
+            yield token.start[0], f"takes code out of the coverage without a reason; say {how}"
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:

@@ -12,7 +12,7 @@ import pytest
 
 Plant = Callable[[Mapping[str, str]], Path]
 ROOT: Final = Path(__file__).parents[2]
-COMMANDS: Final = ("check", "dev", "dsh", "test", "wheels")
+COMMANDS: Final = ("check", "coverage", "dev", "dsh", "test", "wheels")
 NEEDED: Final = ("basename", "dirname", "head", "readlink", "sed", "sort")
 
 

@@ -73,6 +73,29 @@ def test_a_sleep_in_a_test_is_found(plant: Plant, code: str, test: str) -> None:
     assert "sleep in a test" in failure
 
 
+@pytest.mark.parametrize("what", ["cover", "branch"])
+@pytest.mark.parametrize("comment", ["# pragma: no {}", "#pragma:no {} - x", "# PRAGMA: NO {} -"])
+def test_code_taken_out_of_the_coverage_without_a_reason_is_found(
+    plant: Plant, comment: str, what: str
+) -> None:
+    (failure,) = check(plant({SOURCE: f"one = 1\ntwo = 2  {comment.format(what)}\n"}))
+    assert failure.startswith(f"{SOURCE}:2: takes code out of the coverage without a reason")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "one = 1  # pragma: no cover - the other systems' side",
+        "one = 1  # noqa: X - y  # pragma: no branch - a reason",
+        "one = '# pragma: no cover'",
+    ],
+)
+def test_code_taken_out_with_a_reason_or_words_about_it_are_allowed(
+    plant: Plant, line: str
+) -> None:
+    assert check(plant({SOURCE: f"{line}\n"})) == []
+
+
 def test_waiting_forever_in_a_test_and_sleeping_in_a_package_are_allowed(plant: Plant) -> None:
     sleep = "import trio\nasync def f():\n    await trio.{}\n"
     files = {TEST: sleep.format("sleep_forever()"), SOURCE: sleep.format("sleep(1)")}
