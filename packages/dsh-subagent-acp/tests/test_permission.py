@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import memory_stream_one_way_pair
 
 from dsh.subagent_acp import PermissionOption, PermissionProgress, PermissionRequest
+from dsh.subagent_acp._connection import Connection
+from dsh.subagent_acp._desk import PermissionDesk
 
 KINDS = ("allow_always", "allow_once", "reject_always", "reject_once")
 
@@ -185,3 +188,32 @@ async def test_more_questions_than_an_approver_may_have_open_are_rejected(bench:
     steps = [{"repeat": [json.dumps(asked) + "\n", 100]}, question(*KINDS)]
     result = await bench.turn(*steps, permission=approve)
     assert answer(result.text) == "x-3"
+
+
+async def test_a_question_that_is_closed_before_anybody_was_asked_is_answered_once() -> None:
+    """An agent may ask and end its turn in one breath: the approver's task then begins too late."""
+    asked: list[PermissionRequest] = []
+
+    async def approver(request: PermissionRequest) -> PermissionOption | None:
+        await trio.lowlevel.checkpoint()
+        asked.append(request)
+        return request.options[0]
+
+    option = PermissionOption(option_id="x", name="Yes", kind="allow_once")
+    question = PermissionRequest(
+        call_id="c1", title="Remove it", kind="delete", arguments=None, options=(option,)
+    )
+    told: list[PermissionProgress] = []
+    connection, (ours, theirs) = Connection(max_line_bytes=100), memory_stream_one_way_pair()
+    async with trio.open_nursery() as nursery:
+        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append)
+        desk.take(7, question)
+        desk.close()
+    connection.close()
+    await connection.write(ours)
+    answers = [json.loads(line) for line in (await theirs.receive_some()).splitlines()]
+    assert [(each["id"], each["result"]["outcome"]) for each in answers] == [
+        (7, {"outcome": "cancelled"})
+    ]
+    assert not asked
+    assert [each.allowed for each in told] == [False]

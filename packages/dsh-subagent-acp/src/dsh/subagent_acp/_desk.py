@@ -70,6 +70,8 @@ class PermissionDesk:
         self._waiting.clear()
 
     async def _ask(self, approver: Approver, number: int) -> None:
+        if number not in self._waiting:  # answered by `close` before this task had begun
+            return
         _, request = self._waiting[number]
         try:
             choice = await approver(request)
