@@ -1,10 +1,14 @@
 """A structured answer from an agent that has no tool for it."""
 
 import json
+import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
+
+from dsh.subagent import ResolvedRequest
+from dsh.subagent_acp._structured import Capture
 
 SCHEMA = {
     "type": "object",
@@ -53,6 +57,9 @@ async def test_the_schema_goes_with_the_prompt(bench: Any) -> None:
         'First\n```json\n{"answer": "draft"}\n```\nthen\n```json\n{"answer": "x"}\n```',
         '```python\nprint()\n```\n````json\n{"answer": "x"}\n````\n',
         '```json\n{"answer": "x"}\n```\n```sh\nls\n```',
+        'So:\r\n```json\r\n{"answer": "x"}\r\n```\r\n',
+        'So:\n  ```json\n  {"answer": "x"}```',
+        'So:\n```json\n{"answer": "x"}\n',
     ],
 )
 async def test_the_answer_is_the_json_of_the_reply_or_of_its_last_block(
@@ -61,6 +68,18 @@ async def test_the_answer_is_the_json_of_the_reply_or_of_its_last_block(
     result = await ask(bench, text)
     assert result.value == {"answer": "x"}
     assert result.text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```a\n" * 400_000, "```\n" + " " * 2_000_000, "```\n" + "x\n" * 800_000, "`" * 2_000_000],
+    ids=["openings", "blanks", "lines", "ticks"],
+)
+def test_a_reply_of_megabytes_without_json_is_looked_through_once(text: str) -> None:
+    began = time.process_time()
+    capture = Capture(cast("ResolvedRequest", None))  # it is asked of a value only
+    assert not capture.read(text)
+    assert time.process_time() - began < 5  # a second look at each line takes hours
 
 
 async def test_a_type_gives_its_value_back(bench: Any) -> None:

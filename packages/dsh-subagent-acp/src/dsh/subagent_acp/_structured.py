@@ -15,9 +15,7 @@ from dsh.tools_jsonschema import StructuredValueError
 
 __all__ = ["Capture", "instruction", "nudge"]
 
-_FENCED: Final = re.compile(
-    r"^[ \t]*(`{3,})[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
-)
+_OPENING: Final = re.compile(r"[ \t]*(`{3,})[^`]*")
 _NOTHING: Final = "the reply is not JSON, and has no fenced block of JSON"
 
 
@@ -66,10 +64,31 @@ class Capture:
 
 
 def _candidate(text: str) -> tuple[bool, object]:
-    blocks = [match.group(2) for match in _FENCED.finditer(text)]
-    for each in (text, *reversed(blocks)):
+    for each in (text, *reversed(_fenced(text))):
         try:
             return True, json.loads(each)
         except (ValueError, RecursionError):
             continue
     return False, None
+
+
+def _fenced(text: str) -> list[str]:
+    """Return the fenced blocks of *text*, each line looked at once.
+
+    A fence may end the last line of its block; one that nobody closed has the rest of the text.
+    """
+    blocks: list[str] = []
+    fence, lines = "", list[str]()
+    for line in text.split("\n"):
+        if not fence:
+            opening = _OPENING.fullmatch(line)
+            fence = opening.group(1) if opening is not None else ""
+            continue
+        ended = line.rstrip(" \t\r")
+        lines.append(ended.removesuffix(fence) if ended.endswith(fence) else line)
+        if ended.endswith(fence):
+            blocks.append("\n".join(lines))
+            fence, lines = "", []
+    if fence:
+        blocks.append("\n".join(lines))
+    return blocks
