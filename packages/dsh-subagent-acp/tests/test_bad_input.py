@@ -183,3 +183,21 @@ async def test_an_agent_that_closes_its_output_is_an_error(bench: Any) -> None:
     )
     result = await bench.run(command="sh", args=("-c", f"{script} read c; {words}"))
     assert result.detail == "the agent closed its output"
+
+
+@pytest.mark.parametrize("heard", [2, 3], ids=["before its prompt", "before it is answered"])
+async def test_an_agent_that_closes_its_input_is_an_error(bench: Any, heard: int) -> None:
+    """What it can never be told it will never answer; nobody waits for its end, or a deadline."""
+    question = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}
+    lines = [
+        line(id=1, result={"protocolVersion": 1}),
+        line(id=2, result={"sessionId": "s"}),
+        line(id=5, method="session/request_permission", params=question),
+    ]
+    words = [f"read x; printf '%s\\n' '{text.strip()}'" for text in lines[:heard]]
+    words[-1] = words[-1].replace("; ", "; exec <&-; ", 1)
+    script = "; ".join([*words, "exec sleep 1000"])
+    with trio.fail_after(20):
+        result = await bench.run(command="sh", args=("-c", script), eof_grace=0.1)
+    assert (result.stop_reason, result.detail) == ("error", "the agent closed its input")
+    assert not bench.children()

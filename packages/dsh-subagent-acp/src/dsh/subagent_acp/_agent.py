@@ -34,7 +34,7 @@ class Agent:
         """Keep everything moving until *scope* is cancelled."""
         with scope:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self.connection.write, self.process.stdin)
+                nursery.start_soon(self._write)
                 nursery.start_soon(self.process.drain_stderr)
                 nursery.start_soon(self._read)
                 nursery.start_soon(self._watch)
@@ -46,22 +46,30 @@ class Agent:
         with trio.move_on_after(_PATIENCE):
             await self._read_all.wait()
 
+    async def _write(self) -> None:
+        if await self.connection.write(self.process.stdin):
+            return
+        with trio.move_on_after(_PATIENCE):  # its end tells more, and so does what it said last
+            await self.process.wait()
+            await self._read_all.wait()
+        self._give_up("closed its input")
+
     async def _read(self) -> None:
         await self.connection.read(self.process.stdout)
         self._read_all.set()
         with trio.move_on_after(_PATIENCE):
             await self.process.wait()
-        self._give_up()
+        self._give_up("closed its output")
 
     async def _watch(self) -> None:
         await self.process.wait()
         with trio.move_on_after(_PATIENCE):  # a descendant may hold its output open for ever
             await self._read_all.wait()
-        self._give_up()
+        self._give_up("ended")
 
-    def _give_up(self) -> None:
-        exited = self.process.has_exited
-        how = self.process.exit_status if exited else "closed its output"
+    def _give_up(self, how: str) -> None:
+        if self.process.has_exited:
+            how = self.process.exit_status
         self.connection.fail(AcpConnectionError(f"the agent {how}"))
 
 

@@ -119,13 +119,14 @@ class Connection:
             if self.failure is None:
                 self._take(data)
 
-    async def write(self, stream: trio.abc.SendStream) -> None:
-        """Send what was said, then end the stream."""
+    async def write(self, stream: trio.abc.SendStream) -> bool:
+        """Send what was said, then end the stream; whether the other side took all of it."""
         try:
             async for line in self._unsent:
                 await stream.send_all(line)
+            return True
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # it reads no more: the end of its output, or of itself, tells the reader why
+            return False
         finally:
             self._closed = True
             await trio.aclose_forcefully(stream)
