@@ -55,6 +55,22 @@ async def test_half_a_surrogate_pair_in_the_answer_is_replaced(bench: Any) -> No
 
 
 @pytest.mark.field_case("B201")
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"error": {"code": 1, "message": "bad \ud83d"}},
+        {"error": {"code": 1, "message": "bad", "data": "\udc00"}},
+        {"result": {"stopReason": "\ud83d"}},
+        {"bytes": "62616420eda080"},
+    ],
+)
+async def test_half_a_surrogate_pair_is_in_no_detail(bench: Any, step: dict[str, Any]) -> None:
+    """Whatever the detail is written to next need not be able to carry it."""
+    result = await bench.turn(step, {"exit": 1})
+    assert result.stop_reason == "error"
+    assert (result.detail or "").encode()
+
+
 async def test_a_message_of_five_megabytes_is_read(bench: Any) -> None:
     result = await bench.turn({"big": 5 * MEGABYTE})
     assert len(result.text) == 5 * MEGABYTE
@@ -188,7 +204,7 @@ async def test_an_agent_that_closes_its_output_is_an_error(bench: Any) -> None:
 @pytest.mark.parametrize("heard", [2, 3], ids=["before its prompt", "before it is answered"])
 async def test_an_agent_that_closes_its_input_is_an_error(bench: Any, heard: int) -> None:
     """What it can never be told it will never answer; nobody waits for its end, or a deadline."""
-    question = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}
+    question: dict[str, Any] = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}
     lines = [
         line(id=1, result={"protocolVersion": 1}),
         line(id=2, result={"sessionId": "s"}),

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,50 @@ async def test_a_given_credential_is_in_no_message(
     told = f"{caught.value}{result}{caplog.text}{config!r}{bench.parent.heard(TextProgress)}"
     assert "very-private" not in told
     assert "401 for ***" in (result.detail or "")
+
+
+PRIVATE = "opensesame-swordfish"
+
+
+@pytest.mark.field_case("B223")
+@pytest.mark.parametrize(
+    "script",
+    [
+        {"steps": [{"error": {"code": 401, "message": f"no such key: {PRIVATE}"}}]},
+        {"steps": [{"error": {"code": 401, "message": "no", "data": {"key": PRIVATE}}}]},
+        {"steps": [{"error": {"code": 401, "message": "x" * 285 + PRIVATE}}]},
+        {"steps": [{"result": {"stopReason": PRIVATE}}]},
+        {"steps": [{"raw": "x" * 190 + PRIVATE + "\n"}, {"exit": 1}]},
+        {"errors": {"session/new": {"code": 401, "message": f"no such key: {PRIVATE}"}}},
+        {"errors": {"session/new": {"code": 401, "message": "x" * 285 + PRIVATE}}},
+        {"before": ["x" * 190 + PRIVATE + "\n"], "exit": 1},
+        {"crash": {"initialize": 1}, "complaint": PRIVATE},
+    ],
+)
+async def test_a_credential_is_in_no_message_however_it_is_told(
+    bench: Any, caplog: pytest.LogCaptureFixture, script: dict[str, Any]
+) -> None:
+    """Neither whole nor in half: not in a result, an error, its causes or a log."""
+    caplog.set_level(logging.DEBUG)
+    try:
+        told = repr(await bench.run(script, env={"X_KEY": PRIVATE}))
+    except AcpStartError as exc:
+        told = f"{exc!r}{exc.command}{exc.__cause__!r}"
+    assert "***" in told or "xxxx" in told
+    for part in (PRIVATE[:8], PRIVATE[-8:]):
+        assert part not in told + caplog.text
+
+
+@pytest.mark.parametrize("command", ["/no/such/program", sys.executable])
+@pytest.mark.parametrize("cwd", [None, Path("/no/such/place")])
+async def test_a_credential_among_the_arguments_is_in_no_refusal(
+    bench: Any, command: str, cwd: Path | None
+) -> None:
+    args = ("-c", "exit(1)", f"--key={PRIVATE}")
+    with pytest.raises(AcpStartError) as caught:
+        await bench.run(command=command, args=args, cwd=cwd, env={"X_KEY": PRIVATE})
+    assert "--key=***" in str(caught.value)
+    assert PRIVATE not in f"{caught.value}{caught.value.command}{caught.value.__cause__!r}"
 
 
 def test_short_values_are_not_blacked_out() -> None:

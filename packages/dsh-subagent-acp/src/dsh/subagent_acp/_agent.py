@@ -5,7 +5,7 @@ the pipes moving are shielded until then, since an agent that cannot write canno
 Next: `_session.py`, the conversation.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -25,9 +25,9 @@ connection is given up; also how long what it wrote last may take to be read."""
 class Agent:
     """A process and a connection to it."""
 
-    def __init__(self, process: AgentProcess, *, max_line_bytes: int) -> None:
+    def __init__(self, process: AgentProcess, connection: Connection) -> None:
         self.process = process
-        self.connection = Connection(max_line_bytes=max_line_bytes)
+        self.connection = connection
         self._read_all = trio.Event()
 
     async def pump(self, scope: trio.CancelScope) -> None:
@@ -81,8 +81,11 @@ async def open_agent(
     environment: Mapping[str, str],
     graces: Graces,
     max_line_bytes: int,
+    repeat: Callable[[str], str],
 ) -> AsyncGenerator[Agent]:
     """Start *command* and hold it for the block; after the block its whole group is gone.
+
+    Of the command and of what the agent says, messages have what *repeat* makes of it.
 
     Raises:
       AcpStartError: there is no such command, or it cannot be executed.
@@ -90,8 +93,9 @@ async def open_agent(
     try:
         process = await open_agent_process(command, cwd=cwd, environment=environment)
     except (OSError, ValueError) as exc:  # ValueError: a null byte in an argument or a variable
-        raise AcpStartError(command, "start", str(exc)) from exc
-    agent, pumping = Agent(process, max_line_bytes=max_line_bytes), trio.CancelScope(shield=True)
+        raise AcpStartError([repeat(each) for each in command], "start", str(exc)) from exc
+    agent = Agent(process, Connection(max_line_bytes=max_line_bytes, repeat=repeat))
+    pumping = trio.CancelScope(shield=True)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(agent.pump, pumping)

@@ -7,7 +7,7 @@ a process.
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, Final, Protocol, TypeAlias, cast, final
 
@@ -53,9 +53,14 @@ class _Reply:
 
 @final
 class Connection:
-    """One end of a conversation. `read` and `write` are its tasks, to be run by its owner."""
+    """One end of a conversation. `read` and `write` are its tasks, to be run by its owner.
 
-    def __init__(self, *, max_line_bytes: int) -> None:
+    What the other side says reaches a message by way of *repeat* only.
+    """
+
+    def __init__(
+        self, *, max_line_bytes: int, repeat: Callable[[str], str] = lambda text: text
+    ) -> None:
         self.peer: Peer | None = None
         """Hears what the other side wants; without one it is ignored or refused."""
         self.failure: AcpError | None = None
@@ -63,6 +68,7 @@ class Connection:
         self.noise: deque[str] = deque(maxlen=_NOISE)
         """The last lines that were no messages, cut."""
         self._lines = LineBuffer(max_line_bytes)
+        self._repeat = repeat
         self._ids = count(1)
         self._replies: dict[int, _Reply] = {}
         self._outgoing, self._unsent = trio.open_memory_channel[bytes](_UNREAD)
@@ -155,7 +161,7 @@ class Connection:
         except (ValueError, RecursionError):  # no JSON, no UTF-8, absurd numbers, absurd depth
             message = None
         if not isinstance(message, dict) or not self._dispatch(cast("dict[str, Any]", message)):
-            self.noise.append(line[:_NOISE_SHOWN].decode(errors="replace"))
+            self.noise.append(self._repeat(line.decode(errors="replace"))[:_NOISE_SHOWN])
 
     def _dispatch(self, message: dict[str, Any]) -> bool:
         method = message.get("method")
@@ -174,17 +180,19 @@ class Connection:
         if reply is None or reply.arrived.is_set() or not {"result", "error"} & message.keys():
             return False
         if (error := message.get("error")) is not None:
-            reply.failure = _reply_error(reply.method, error)
+            reply.failure = _reply_error(reply.method, error, self._repeat)
         else:
             reply.result = message.get("result")
         reply.arrived.set()
         return True
 
 
-def _reply_error(method: str, error: object) -> AcpReplyError:
+def _reply_error(method: str, error: object, repeat: Callable[[str], str]) -> AcpReplyError:
     fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {"message": error}
     code, data = fields.get("code"), fields.get("data")
     problem = f"the error {fields.get('message')!s}"
     if data is not None:
         problem += f": {json.dumps(data)}"
-    return AcpReplyError(method, problem, reply_code=code if isinstance(code, int) else None)
+    return AcpReplyError(
+        method, repeat(problem), reply_code=code if isinstance(code, int) else None
+    )

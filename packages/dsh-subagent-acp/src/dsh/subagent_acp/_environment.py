@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["child_environment", "is_credential", "redacted", "secrets_of"]
+from dsh.agent import valid_text
+
+__all__ = ["child_environment", "is_credential", "redacted", "repeatable", "secrets_of"]
 
 _MARKS: Final = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL")
 _PLATFORM: Final = ("HOME", "LANG", "PATH", "TMPDIR")
@@ -41,3 +43,11 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return text
+
+
+def repeatable(text: str, extra: Mapping[str, str]) -> str:
+    """Return *text*, of an agent that was given *extra*, as a message may repeat it.
+
+    Cut it afterwards, not before: half a secret is not found.
+    """
+    return redacted(valid_text(text), secrets_of(extra))

@@ -7,6 +7,7 @@ when nothing of the process group runs; cancelled, it settles at once and the la
 import logging
 import os
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, final
 
@@ -19,7 +20,7 @@ from dsh.subagent_acp._config import AcpConfig
 from dsh.subagent_acp._demands import prompt_blocks, refuse_options
 from dsh.subagent_acp._desk import PermissionDesk
 from dsh.subagent_acp._directories import config_directory, unusable
-from dsh.subagent_acp._environment import child_environment, redacted, secrets_of
+from dsh.subagent_acp._environment import child_environment, repeatable
 from dsh.subagent_acp._errors import AcpError, AcpPromptError, AcpReplyError, AcpStartError
 from dsh.subagent_acp._handshake import Handshake
 from dsh.subagent_acp._outcome import as_lost, read_outcome, read_partial
@@ -45,10 +46,12 @@ async def serve_agent(
       AcpStartError: the agent could not be started, or took no session.
     """
     refuse_options(request.agent_options)
+    repeat = partial(repeatable, extra=config.env)
     blocks = prompt_blocks(request)
     cwd = str(config.cwd or request.parent.cwd or os.getcwd())
     if (problem := unusable(cwd)) is not None:
-        raise AcpStartError(config.argv, "enter its working directory", problem)
+        argv = [repeat(word) for word in config.argv]
+        raise AcpStartError(argv, "enter its working directory", problem)
     handshake = Handshake(cwd=cwd, blocks=blocks, model=request.agent_options.model)
     with config_directory(config.config_dir) as directory:
         async with open_agent(
@@ -57,6 +60,7 @@ async def serve_agent(
             environment=_environment(config, directory),
             graces=config.graces,
             max_line_bytes=config.max_line_bytes,
+            repeat=repeat,
         ) as agent:
             opened = await _open(agent, handshake, config)
             if isinstance(opened, Session):
@@ -97,11 +101,10 @@ def _start_error(
     """Return what the caller of ``start`` gets, now that it is known how the process ended."""
     if isinstance(failure, AcpPromptError):
         return failure
-    secrets = secrets_of(config.env)
     error = AcpStartError(
-        [redacted(word, secrets) for word in config.argv],
+        [repeatable(word, config.env) for word in config.argv],
         handshake.step,
-        redacted(str(failure), secrets),
+        str(failure),
         exit_status=agent.process.exit_status,
         said=_said(config, agent),
     )
@@ -112,7 +115,7 @@ def _start_error(
 def _said(config: AcpConfig, agent: Agent) -> str:
     """Return the end of what the agent complained of, or of what it said that is no protocol."""
     said = agent.process.stderr_tail or "\n".join(agent.connection.noise)
-    return redacted(said, secrets_of(config.env))[-_SAID:].strip()
+    return repeatable(said, config.env)[-_SAID:].strip()
 
 
 async def _converse(
@@ -136,6 +139,8 @@ async def _converse(
         session.desk.close()
         approvals.cancel_scope.cancel("the conversation is over")
     result = read_outcome(session, end, capture)
+    if result.detail is not None:
+        result = replace(result, detail=repeatable(result.detail, config.env))
     said = _said(config, agent) if end.failure is not None else ""
     return replace(result, detail=f"{result.detail}; it said: {said}") if said else result
 
