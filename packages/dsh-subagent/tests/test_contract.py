@@ -239,6 +239,19 @@ def settles_in_finally(drive: ScriptedDrive) -> Act:
     return act
 
 
+@breaks("deadline_above")
+def takes_any_deadline_for_its_own(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        report = publish(child_id)
+        try:
+            await trio.sleep_forever()
+        finally:
+            report.settle(done("", "timeout"))
+        raise AssertionError
+
+    return act
+
+
 @breaks("raises_after_publication")
 def hides_the_cause(drive: ScriptedDrive) -> Act:
     async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:

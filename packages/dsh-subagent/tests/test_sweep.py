@@ -149,7 +149,7 @@ def no_supervisor() -> Generator[None]:
         children: list[Child] = []
 
         def publish(child_id: AgentId, /) -> Child:
-            children.append(child := Child(child_id, self._request))
+            children.append(child := Child(child_id, self._request, scope=self._scope))
             task_status.started(SubagentRun(child, scope=self._scope, supervisor=task))
             child.start()
             return child

@@ -159,11 +159,7 @@ async def _answer(
 
 @final
 class _SettledByCancellation:
-    """Settles the run in the moment a cancellation from outside leaves the block (B-ACP-10).
-
-    A nursery that cancels is a failure beside us, or the parent's: the seam tells those apart, with
-    what is left here.
-    """
+    """Settles the run in the moment a cancellation from outside leaves the block (B-ACP-10)."""
 
     def __init__(self, session: Session, report: RunReporter) -> None:
         self._session = session
@@ -178,13 +174,8 @@ class _SettledByCancellation:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if not isinstance(error, trio.Cancelled):
-            return
-        left = read_partial(self._session)
-        self._session.cancel()
-        self._report.partial(left)
-        if error.source == "deadline":
-            left = replace(left, stop_reason="timeout", detail="the deadline passed")
-        if error.source != "nursery":
-            detail = left.detail or error.reason or f"cancelled: {error.source}"
-            self._report.settle(replace(left, detail=detail))
+        if isinstance(error, trio.Cancelled):
+            left = read_partial(self._session)
+            self._session.cancel()
+            self._report.partial(left)
+            self._report.settle_cancelled(error)

@@ -13,7 +13,7 @@ from trio.lowlevel import enable_ki_protection
 
 from dsh.agent import AgentId, Registration, unwrapped
 from dsh.subagent._completion import checked, completed, delegated_usage
-from dsh.subagent._ending import Cancellation, Interruption
+from dsh.subagent._ending import Cancellation, Interruption, ending_of
 from dsh.subagent._errors import SubagentRunError, described
 from dsh.subagent._events import RunEnded, RunStarted
 from dsh.subagent._progress import Progress
@@ -48,6 +48,7 @@ class Child:
         "_listeners",
         "_partial",
         "_result",
+        "_scope",
         "_start_telling",
         "id",
         "quiescent",
@@ -55,7 +56,7 @@ class Child:
         "settled",
     )
 
-    def __init__(self, id: AgentId, request: ResolvedRequest) -> None:
+    def __init__(self, id: AgentId, request: ResolvedRequest, *, scope: trio.CancelScope) -> None:
         self.id = id
         self.request = request
         self.settled = trio.Event()
@@ -66,6 +67,7 @@ class Child:
         self._partial: SubagentResult[Any] | None = None
         self._listeners: list[Callable[[Progress], object]] | None = None
         self._start_telling: Callable[[], object] | None = None
+        self._scope = scope
 
     @property
     def stop_reason(self) -> str | None:
@@ -134,6 +136,15 @@ class Child:
                 result, self.request, child_id=self.id, began=self._began, instead="error"
             )
             self._announce(settled, settled.output, settled.detail)
+
+    @enable_ki_protection
+    def settle_cancelled(self, cancelled: trio.Cancelled, /) -> None:
+        """See `RunReporter.settle_cancelled`."""
+        if cancelled.source != "nursery":
+            passed = self._scope.deadline <= trio.current_time()
+            ending = ending_of(cancelled, cancelled=True, deadline_passed=passed)
+            assert isinstance(ending, Cancellation)
+            self.cancelled(ending)
 
     # The supervisor's side.
 

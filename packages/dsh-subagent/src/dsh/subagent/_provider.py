@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, final
 
+import trio
+
 from dsh.agent import AgentId
 from dsh.subagent._progress import Progress
 from dsh.subagent._resolved import ResolvedRequest
@@ -78,6 +80,15 @@ class RunReporter(Protocol):
 
     def settle(self, result: SubagentResult[Any], /) -> None:
         """Settle before ``serve`` has returned; the first settlement stands."""
+        ...
+
+    def settle_cancelled(self, cancelled: trio.Cancelled, /) -> None:
+        """Settle with what `partial` left, now that *cancelled* has reached the backend.
+
+        For one whose clean-up takes its time. The seam says whether that is ``aborted`` or
+        ``timeout``, as it does once ``serve`` has ended. It does nothing where a nursery cancels:
+        what that means is known only then.
+        """
         ...
 
 

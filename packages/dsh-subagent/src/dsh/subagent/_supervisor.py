@@ -136,7 +136,7 @@ class Supervisor:
         if self._refused or self._scope.cancel_called:  # reading it makes a passed deadline count
             self._refused = True
             raise self._start_cancelled()
-        child = Child(child_id, self._request)
+        child = Child(child_id, self._request, scope=self._scope)
         self._status.started(SubagentRun(child, scope=self._scope, supervisor=self._task))
         if self._task.eventual_parent_nursery is not None:  # trio did not move it
             self._refused = True

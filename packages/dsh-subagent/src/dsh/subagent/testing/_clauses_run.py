@@ -112,6 +112,16 @@ async def deadline(bench: Bench) -> None:
     bench.nothing_runs("after its deadline")
 
 
+async def deadline_above(bench: Bench) -> None:
+    """A deadline above the parent is the parent's: the child it ends says `aborted`."""
+    run = await bench.start(Behaviour.HANG)
+    bench.above.deadline = trio.current_time() + 0.01
+    result = await run.result()
+    await run.aclose()
+    bench.expect(result.stop_reason == "aborted", f"it ended {result.stop_reason!r}")
+    await bench.end_parent()
+
+
 async def _failing_run(bench: Bench, error: BaseException) -> SubagentRunError:
     def strike() -> None:
         raise error
@@ -176,6 +186,7 @@ RUN_CLAUSES: Final = (
     cancelled_after_publication,
     cancelled_right_at_publication,
     deadline,
+    deadline_above,
     raises_after_publication,
     group_after_publication,
     interrupted,
