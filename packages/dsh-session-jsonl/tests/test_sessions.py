@@ -1,4 +1,5 @@
 import errno
+import fcntl
 import logging
 import os
 import stat
@@ -362,6 +363,24 @@ async def test_a_flush_that_fails_leaves_the_file_and_keeps_the_events(
         assert on_disk(tmp_path / "s-1.jsonl") == tuple(session.events)
 
 
+async def test_a_first_flush_that_fails_is_made_good_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, data: memoryview, position: int) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with open_sessions(tmp_path) as sessions:
+        session = new(sessions)
+        extend(session, completed_turn(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "pwrite", full)
+            with pytest.raises(OSError, match="No space left"):
+                await session.flush()
+        assert (tmp_path / "s-1.jsonl").read_bytes() == b""
+        await session.flush()
+        assert on_disk(tmp_path / "s-1.jsonl") == tuple(session.events)
+
+
 @pytest.mark.guarantee("B-PER-05")
 async def test_flushes_of_one_log_follow_each_other(tmp_path: Path) -> None:
     """However many tasks flush a log, its events are written once and in order."""
@@ -440,3 +459,21 @@ def test_a_file_that_cannot_be_locked_is_closed_again(tmp_path: Path) -> None:
     assert len(os.listdir("/dev/fd")) == count
     first.close()
     assert not path.exists()
+
+
+def test_where_files_cannot_be_locked_no_new_one_stays_and_none_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlockable(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    old = tmp_path / "old.jsonl"
+    old.touch()
+    count = len(os.listdir("/dev/fd"))
+    monkeypatch.setattr(fcntl, "flock", unlockable)
+    with pytest.raises(OSError, match="No locks available"):
+        LogFile.create(ID, tmp_path / "new.jsonl", fsync=False)
+    with pytest.raises(OSError, match="No locks available"):
+        LogFile.open(ID, old, fsync=False)
+    assert list(tmp_path.iterdir()) == [old]
+    assert len(os.listdir("/dev/fd")) == count

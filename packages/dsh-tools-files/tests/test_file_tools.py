@@ -11,6 +11,7 @@ import pytest
 
 from dsh.agent import TextBlock, ToolCallBlock, ToolExecution, ToolRegistry, ToolResult
 from dsh.tools_files import FileToolsError, file_tools
+from dsh.tools_files._confined import ConfinedDirectory
 
 
 @pytest.fixture
@@ -187,6 +188,13 @@ async def test_a_pattern_that_would_run_for_ever_is_stopped(
     assert "took longer" in await refused(root, "search_files", pattern="(a|aa|a?)+$")
 
 
+async def test_a_search_whose_time_is_up_begins_no_other_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsh.tools_files._searching.MAX_SECONDS", 0)
+    assert "took longer than 0 seconds" in await refused(root, "search_files", pattern="hello")
+
+
 ESCAPES = [
     "../secret.txt",
     "src/../../secret.txt",
@@ -231,6 +239,21 @@ async def test_encoded_paths_are_names_like_any_other(trapped: Path, path: str) 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800", "x" * 5_000])
 async def test_what_no_file_can_be_called_is_refused(root: Path, path: str) -> None:
     assert await refused(root, "read_file", path=path)
+
+
+def test_a_name_that_the_file_system_cannot_encode_is_refused(root: Path) -> None:
+    walk = ConfinedDirectory(root).walk("\ud800", recursive=False)
+    with pytest.raises(FileToolsError, match="holds a character that no file name has"):
+        next(walk)
+
+
+def test_what_is_gone_by_the_time_a_walk_gets_there_is_left_out(root: Path) -> None:
+    walk = ConfinedDirectory(root / "src").walk("", recursive=False)
+    for name in ("a", "b", "c"):
+        (root / "src" / name).touch()
+    assert next(walk).name == "a"
+    (root / "src" / "b").unlink()
+    assert [entry.name for entry in walk] == ["c", "main.py"]
 
 
 async def test_links_are_listed_but_neither_followed_nor_searched(trapped: Path) -> None:

@@ -200,6 +200,18 @@ def test_the_path_of_a_place_very_deep_down_is_cut_in_the_middle():
     assert too_deep.startswith("value: is nested 400 levels deep")
 
 
+def test_a_path_of_few_but_long_keys_is_cut_in_the_middle_too():
+    value: Any = float("nan")
+    for at in range(30):
+        value = {f"{'k' * 150}{at}": value}
+    (violation,) = validate_structured_value(ANY_OBJECT, value)
+    path, _, problem = violation.partition(": ")
+    assert problem == "must be a finite number, not NaN"
+    assert path.startswith(f"value.{'k' * 150}29.kkk")
+    assert path.endswith(f"kkk1.{'k' * 150}0")
+    assert len(path) == len("value…") + 1_000
+
+
 def test_at_most_a_thousand_violations_are_listed():
     array = {"type": "object", "properties": {"x": {"type": "array", "items": {"type": "string"}}}}
     for value in ([1] * 5_000, [(1,)] * 5_000):

@@ -131,6 +131,12 @@ def test_a_union_sees_the_type_behind_a_reference():
     assert refused(schema_of(union, C={"type": "object"}))
 
 
+def test_a_union_sees_no_type_behind_a_reference_that_leads_back_to_itself():
+    union = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "integer"}]}
+    (violation,) = refused(schema_of(union, A={"$ref": "#/$defs/A"}))
+    assert violation.startswith("schema.$defs.A.$ref: is recursive")
+
+
 def test_an_optional_object_is_explained_by_its_own_violations():
     place = {"type": "object", "properties": {"z": {"type": "integer"}}, "required": ["z"]}
     schema = schema_of({"anyOf": [place, {"type": "null"}]})

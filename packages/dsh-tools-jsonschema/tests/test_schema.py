@@ -97,6 +97,15 @@ def test_a_root_that_is_no_object_is_refused_when_nothing_else_is_wrong(root: di
     assert "if" in refused({**root, "if": {}})[0]
 
 
+@pytest.mark.parametrize(
+    ("root", "form"), [({"$ref": "#/$defs/A"}, "$ref"), ({"anyOf": [{"type": "null"}]}, "anyOf")]
+)
+def test_a_root_without_a_type_is_refused_by_the_name_of_its_form(root: dict[str, Any], form: str):
+    assert refused({**root, "$defs": {"A": {"type": "object"}}}) == (
+        f'schema: the root must declare type "object", not {form}',
+    )
+
+
 @pytest.mark.guarantee("B-SCH-06", "B-SCH-21")
 @pytest.mark.parametrize("node", NO_SCHEMAS)
 def test_a_node_that_is_no_plain_mapping_is_one_violation(node: object):

@@ -237,6 +237,21 @@ def test_a_type_that_does_not_fit_is_refused_with_the_fields_path(output_type: A
         parse_structured(output_type, {})
 
 
+def test_what_only_documents_a_field_is_left_out_of_the_schema():
+    class Old(BaseModel):
+        name: str = Field(deprecated=True, json_schema_extra={"readOnly": True})
+
+    assert output_schema_from(Old)["properties"] == {"name": {"title": "Name", "type": "string"}}
+
+
+def test_an_annotation_that_cannot_be_hashed_is_described_like_any_other():
+    names = Annotated[list[str], Field(max_length=2), ["no hash"]]
+    assert output_schema_from(names)["properties"] == {
+        "value": {"type": "array", "items": {"type": "string"}, "maxItems": 2}
+    }
+    assert parse_structured(names, {"value": ["a"]}) == ["a"]
+
+
 def test_a_default_that_is_no_json_is_left_out_of_the_schema():
     class Odd(BaseModel):
         at: Any = object()

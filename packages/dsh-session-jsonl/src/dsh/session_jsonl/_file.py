@@ -66,6 +66,8 @@ class LogFile:
             os.close(descriptor)
             if isinstance(exc, BlockingIOError):
                 raise SessionLockedError(path) from exc
+            if created:
+                path.unlink()
             raise
 
     def read(self) -> bytes:

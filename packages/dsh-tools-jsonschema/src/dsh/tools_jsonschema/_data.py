@@ -43,7 +43,8 @@ def _visit(walk: Walk, node: object) -> Iterator[Child]:
     """Check the scalars of one container on the spot, and yield the containers inside it."""
     if is_object(node):
         yield from _visit_object(walk, node)
-    elif is_array(node):
+    else:
+        assert is_array(node), "a walk descends into nothing else"
         for index, item in enumerate(list(node)):
             if is_array(item) or is_object(item):
                 yield (index,), item

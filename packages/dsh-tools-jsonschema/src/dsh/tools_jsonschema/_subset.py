@@ -251,13 +251,12 @@ class _Subset:
         )
 
 
-def _string_keyed(walk: Walk, node: object) -> dict[str, Any]:
+def _string_keyed(walk: Walk, node: dict[Any, Any]) -> dict[str, Any]:
     """Report the keys that JSON does not have, and return the entries that remain."""
-    if is_object(node):
-        for key in list(node):
-            problem = key_problem(key)
-            if problem is not None:
-                walk.report(problem)
+    for key in list(node):
+        problem = key_problem(key)
+        if problem is not None:
+            walk.report(problem)
     return dict(string_items(node))
 
 

@@ -131,10 +131,8 @@ def _problem(error: Failure) -> str:
         case _ if keyword in _SIZES:
             noun, bound = _SIZES[keyword]
             return f"has {counted(len(value), noun)}, {bound} {shown_as_json(rule)} accepted"
-        case _ if keyword in _COMPARISONS:
-            return f"must be {_COMPARISONS[keyword]} {shown_as_json(rule)}, got {shown}"
         case _:
-            return "fits none of its alternatives"
+            return f"must be {_COMPARISONS[keyword]} {shown_as_json(rule)}, got {shown}"
 
 
 def _types(error: Failure) -> list[str]:
