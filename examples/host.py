@@ -40,7 +40,7 @@ async def main() -> None:
         async with host.agents.open(AgentSpec()) as agent:
             agent.send("How many people live in Lyon and Nantes?")
             await agent.wait_idle()
-            print("model:", *(getattr(b, "text", b) for b in agent.session.messages[-1].content))
+            print("model:", agent.session.messages[-1].text)
             print(f"{agent.model_requests} requests, {agent.usage.total_tokens} tokens")
 
 

@@ -4,10 +4,12 @@ It refuses what the real APIs refuse, so that a request that passes here is one 
 """
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Literal, TypeAlias
 
 import h11
@@ -152,3 +154,24 @@ async def fake_endpoint(refuse: Refuse) -> AsyncGenerator[FakeEndpoint]:
         endpoint.url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
         yield endpoint
         nursery.cancel_scope.cancel("the test is over")
+
+
+@contextmanager
+def endpoint_in_a_thread(refuse: Refuse) -> Generator[FakeEndpoint]:
+    """The same, for tests that are not trio's: it is served by a thread of its own."""
+    found: SimpleQueue[tuple[FakeEndpoint, trio.lowlevel.TrioToken, trio.Event]] = SimpleQueue()
+
+    async def serve() -> None:
+        async with fake_endpoint(refuse) as serving:
+            over = trio.Event()
+            found.put((serving, trio.lowlevel.current_trio_token(), over))
+            await over.wait()
+
+    thread = Thread(target=trio.run, args=(serve,))
+    thread.start()
+    serving, token, over = found.get()
+    try:
+        yield serving
+    finally:
+        token.run_sync_soon(over.set)
+        thread.join()

@@ -111,3 +111,15 @@ def test_what_a_log_could_not_read_back_is_refused_where_it_is_made(
     """An event holds nothing but what its fields declare, so every log can be read back."""
     with pytest.raises(TypeError, match=message):
         make()
+
+
+def test_a_messages_text_is_its_words_alone() -> None:
+    said = (
+        ThinkingBlock(text="hm"),
+        TextBlock(text="Two "),
+        ToolCallBlock(id="c", name="count", arguments="{}"),
+        TextBlock(text="files."),
+    )
+    assert Message(role="assistant", content=said).text == "Two files."
+    answered = (ToolResultBlock(call_id="c", content=(TextBlock(text="2"),)),)
+    assert Message(role="user", content=answered).text == ""

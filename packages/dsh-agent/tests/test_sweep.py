@@ -364,6 +364,8 @@ def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at(
 
     report = sweep(scenario, packages=["swept_module"])
     report.check(share=0.75)
+    assert "3 of 4 await points (75%)" in str(report)
+    assert "await points" not in str(sweep(scenario))
     assert report.awaits.points == 4
     assert [str(point) for point in report.awaits.missed] == ["swept_module.py:7 async for"]
     with pytest.raises(SweepFailedError, match=r"75%.*missed: swept_module.py:7"):

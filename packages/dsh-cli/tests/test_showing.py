@@ -1,11 +1,12 @@
 """What is read back from the logs of a finished run."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dsh.agent import SessionEvent, TurnStarted
+from dsh.agent import SessionEvent, TextBlock, TurnStarted
 from dsh.cli import main
 
 
@@ -37,6 +38,16 @@ def test_the_tree_is_read_back_from_logs_alone(
         "└─ deeper spawn completed 2 10 1.0",
         "└─ deep spawn completed 1 5 0.8",
     ]
+
+
+def test_a_fork_nobody_labelled_is_called_by_its_task(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began, asked, *rest = log.turn("Count them.", "3")
+    note = TextBlock(text="Everything above is background.")
+    message = replace(asked.message, content=(note, *asked.message.content))
+    logs = log("a", [began, replace(asked, message=message), *rest])
+    assert rows(shown(capsys, logs)) == ["Count them. ? completed 1 5 1.5"]
 
 
 def test_a_child_without_a_log_is_known_by_what_its_parent_wrote_down(

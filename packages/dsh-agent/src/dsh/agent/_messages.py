@@ -136,6 +136,11 @@ class Message:
         _require_blocks(self, self.content, _BLOCKS)
         require_text(self, "source", self.source)
 
+    @property
+    def text(self) -> str:
+        """What is said in it in words; thoughts, pictures, calls and their results are not."""
+        return "".join(block.text for block in self.content if isinstance(block, TextBlock))
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)

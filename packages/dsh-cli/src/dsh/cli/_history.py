@@ -8,6 +8,7 @@ from dsh.agent import (
     AssistantMessage,
     CustomEvent,
     PartialMessage,
+    TextBlock,
     ToolCalled,
     ToolResulted,
     TurnEnded,
@@ -123,9 +124,11 @@ def _of_log(log: Log, record: _Record | None) -> Delegation:
 
 
 def _prompt(log: Log) -> str:
+    """The beginning of what its agent was first asked; a fork is told something before that."""
     for event in log.own_events:
         if isinstance(event, UserMessage):
-            return label_of(text_of(event.message.content))
+            texts = [block for block in event.message.content if isinstance(block, TextBlock)]
+            return label_of(text_of(texts[-1:]))
     return ""
 
 

@@ -1,14 +1,14 @@
-"""What a child's end tells its parent's model. Plain functions of the result."""
+"""What a child's end, or its failure to start, tells its parent's model. Plain functions."""
 
 import json
 from typing import Any, Final
 
-from dsh.agent import TextBlock, ToolResult
+from dsh.agent import HarnessError, TextBlock, ToolResult
 from dsh.subagent import SubagentResult
 from dsh.tool_subagent._prose import headlines
 from dsh.tool_subagent._quoting import quoted
 
-__all__ = ["rendered"]
+__all__ = ["rendered", "told"]
 
 MAX_DETAIL_BYTES: Final = 4096
 """How much of a failure's own explanation is shown (B-HEAD-14)."""
@@ -34,6 +34,11 @@ def rendered(result: SubagentResult[Any], *, max_chars: int) -> ToolResult:
         lines.append(f"<partial_output>\n{shown}\n</partial_output>")
     text = TextBlock(text="\n".join(lines))
     return ToolResult(content=(text,), is_error=True, code=result.stop_reason.upper())
+
+
+def told(error: HarnessError) -> str:
+    """What the error of a backend says, as data: it may repeat what a child wrote."""
+    return _bounded(quoted(f"{type(error).__name__}: {error}"))
 
 
 def _headline(reason: str) -> str:

@@ -12,6 +12,7 @@ from dsh.agent import (
     Agent,
     AgentId,
     AgentOptions,
+    HarnessError,
     Tool,
     ToolArgsError,
     ToolError,
@@ -19,10 +20,15 @@ from dsh.agent import (
     ToolFilter,
     ToolResult,
 )
-from dsh.subagent import ProviderDescriptor, SubagentService, SubagentStartRequest
+from dsh.subagent import (
+    ProviderDescriptor,
+    SubagentResult,
+    SubagentService,
+    SubagentStartRequest,
+)
 from dsh.tool_subagent._config import SubagentToolConfig
 from dsh.tool_subagent._prose import Wording, wording
-from dsh.tool_subagent._rendering import rendered
+from dsh.tool_subagent._rendering import rendered, told
 
 __all__ = ["Delegation"]
 
@@ -79,16 +85,23 @@ class Delegation:
         arguments = _arguments(execution)
         if (refusal := self._refusal(agent)) is not None:
             raise refusal
-        self._started[agent.id] += 1  # before the first wait, so that siblings cannot overshoot
         request = self._request(agent, arguments, execution.call_id)
+        try:
+            result = await self._child(agent, request)
+        except HarnessError as error:
+            raise ToolError(told(error), code=error.code) from error
+        return rendered(result, max_chars=self._config.max_result_chars)
+
+    async def _child(self, agent: Agent, request: SubagentStartRequest[Any]) -> SubagentResult[Any]:
+        """Run one child to its end; only one that was started counts."""
+        self._started[agent.id] += 1  # before the first wait, so that siblings cannot overshoot
         try:
             run = await self._subagents.start(self._provider.name, request)
         except BaseException:
             self._started[agent.id] -= 1
             raise
         async with run:
-            result = await run.result()
-        return rendered(result, max_chars=self._config.max_result_chars)
+            return await run.result()
 
     def _refusal(self, agent: Agent) -> ToolError | None:
         config = self._config

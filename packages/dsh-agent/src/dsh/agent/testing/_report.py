@@ -71,9 +71,10 @@ class SweepReport:
     def __str__(self) -> str:
         made = ", ".join(f"{count} by {route}" for route, count in sorted(self.cuts.items()))
         ended = "" if self.complete else ", given up early"
+        reached = f"{self.awaits}, " if self.awaits.points else ""
         return (
             f"{self.steps} steps, {self.runs} runs{ended} ({made or 'nothing cut'}), "
-            f"{self.awaits}, {len(self.failures)} failures"
+            f"{reached}{len(self.failures)} failures"
         )
 
 
