@@ -102,6 +102,16 @@ async def test_a_credential_among_the_arguments_is_in_no_refusal(
     assert PRIVATE not in f"{caught.value}{caught.value.command}{caught.value.__cause__!r}"
 
 
+async def test_an_agent_gets_its_three_streams_and_no_other_file(bench: Any) -> None:
+    reading, writing = os.pipe()
+    try:
+        os.set_inheritable(writing, True)
+        assert json.loads((await bench.turn({"files": 256})).text) == [0, 1, 2]
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 def test_short_values_are_not_blacked_out() -> None:
     assert secrets_of({"A_KEY": "1", "B_KEY": "long enough", "PLAIN": "visible"}) == (
         "long enough",

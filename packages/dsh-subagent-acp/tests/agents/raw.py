@@ -111,6 +111,14 @@ def ask(request: dict[str, Any]) -> dict[str, Any]:
     sys.exit(0)
 
 
+def is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
 cancelled: list[bool] = []
 
 
@@ -164,6 +172,9 @@ def play(step: dict[str, Any], prompt_id: object) -> bool:
             )
         elif key == "env":
             found = {name: os.environ.get(name) for name in value} if value else dict(os.environ)
+            update("agent_message_chunk", content={"type": "text", "text": json.dumps(found)})
+        elif key == "files":
+            found = [number for number in range(value) if is_open(number)]
             update("agent_message_chunk", content={"type": "text", "text": json.dumps(found)})
         elif key == "cwd":
             update("agent_message_chunk", content={"type": "text", "text": os.getcwd()})
