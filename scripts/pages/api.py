@@ -45,7 +45,7 @@ def _named(name: str, each: Object | Alias, module: Module) -> Iterator[str]:
             bases = f"({', '.join(map(str, each.bases))})" if each.bases else ""
             decorators = "".join(f"@{mark.value} " for mark in each.decorators)
             yield f"{decorators}class {name}{bases}"
-            for inner_name, inner in _members(each):
+            for inner_name, inner in members_of(each):
                 yield from (f"    {line}" for line in _inner(inner_name, inner))
         case Function() | Attribute() if each.path.startswith(f"{member}."):
             yield from _inner(name, each)
@@ -53,7 +53,7 @@ def _named(name: str, each: Object | Alias, module: Module) -> Iterator[str]:
             yield f"{name} = {each.target_path if isinstance(each, Alias) else each.path}"
 
 
-def _members(cls: Class) -> list[tuple[str, Object | Alias]]:
+def members_of(cls: Class) -> list[tuple[str, Object | Alias]]:
     """Return what a user of *cls* finds on it: its own, and that of bases nobody else sees."""
     found: dict[str, Object | Alias] = {}
     for each in ancestry(cls):

@@ -17,7 +17,7 @@ __all__ = ["completed_turn", "interrupted_turn"]
 
 
 def completed_turn(turn: int, text: str = "hello") -> tuple[SessionEvent, ...]:
-    """Turn *turn*: the prompt *text*, one step, and the answer ``re: `` *text*."""
+    """Turn *turn*: the prompt *text*, one step, and the answer *text* after ``re:``."""
     return (
         TurnStarted(turn=turn),
         UserMessage(message=Message(role="user", content=(TextBlock(text=text),))),
