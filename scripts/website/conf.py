@@ -30,13 +30,11 @@ source_suffix = {".md": "markdown", ".txt": "restructuredtext"}
 
 # Anchors as hosts of Markdown make them; their alerts, and tables of their kind.
 myst_heading_anchors = 6
-myst_gfm_only = False
 myst_enable_extensions = ["alert", "html_image"]
 
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_preserve_defaults = True
-napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 maximum_signature_line_length = 88
