@@ -1,11 +1,11 @@
 """An agent's life: opened, driven, ended to quiescence."""
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, final
-from uuid import uuid4
+from typing import TYPE_CHECKING, Final, final
 
 import trio
 
@@ -38,6 +38,8 @@ from dsh.agent_loop._taker import TurnTaker
 __all__ = ["LoopAgent"]
 
 logger = logging.getLogger("dsh.agent_loop")
+
+_NO_USAGE: Final = Usage()
 
 
 @final
@@ -72,7 +74,9 @@ class LoopAgent(LayeredAgent):
     def __init__(self, spec: AgentSpec, host: Host) -> None:
         super().__init__(host)
         resumed = spec.session
-        self.id = spec.id or AgentId(resumed.header.id if resumed is not None else uuid4().hex)
+        self.id = spec.id or AgentId(
+            resumed.header.id if resumed is not None else os.urandom(16).hex()
+        )
         self.session = resumed or _new_session(spec, self.id)
         self.options, self.max_steps, self.max_parallel_tool_calls = host.resolve(spec.options)
         self._is_resumed = resumed is not None
@@ -81,7 +85,7 @@ class LoopAgent(LayeredAgent):
         self.header = spec.header
         self.status: AgentStatus = "idle"
         self.end_reason: str | None = None
-        self.usage = Usage()
+        self.usage = _NO_USAGE
         self.model_requests = 0
         self.tool_calls = 0
         self.inbox = _inbox.Inbox()
@@ -105,7 +109,7 @@ class LoopAgent(LayeredAgent):
         tool_choice: ToolChoice = "auto",
     ) -> None:
         message = self._accept(content, source)
-        self.inbox.prompts.append(_inbox.Prompt(message, tool_choice))
+        self.inbox.add_prompt(message, tool_choice)
         self._announce(message, steering=False)
 
     def steer(self, content: str | Sequence[ContentBlock], *, source: str = "user") -> None:
@@ -114,12 +118,12 @@ class LoopAgent(LayeredAgent):
             return
         message = self._accept(content, source)
         if not self.driver.turn.is_stopped:
-            self.inbox.steering.append(message)
+            self.inbox.add_steering(message)
             self._announce(message, steering=True)
 
     @trio.lowlevel.enable_ki_protection
     def inject(self, content: str | Sequence[ContentBlock], *, source: str) -> None:
-        self.inbox.context.append(self._accept(content, source))
+        self.inbox.add_context(self._accept(content, source))
         if self.driver.turn is None or not self.driver.turn.is_open:
             OpenTurn(self).log_injection()
             self.driver.note_work(unflushed=True)
@@ -131,7 +135,8 @@ class LoopAgent(LayeredAgent):
         return message
 
     def _announce(self, message: Message, *, steering: bool) -> None:
-        self.dispatch(MessageQueued(agent=self, message=message, steering=steering))
+        if self.hooks_in_force.hears(MessageQueued):
+            self.dispatch(MessageQueued(agent=self, message=message, steering=steering))
         self.driver.note_work()
 
     def cancel(self, reason: str = "cancelled") -> None:
@@ -170,7 +175,8 @@ class LoopAgent(LayeredAgent):
     def become(self, status: AgentStatus) -> None:
         """Take on a status, and say so."""
         self.status = status
-        self.dispatch(AgentStatusChanged(agent=self, status=status))
+        if self.hooks_in_force.hears(AgentStatusChanged):
+            self.dispatch(AgentStatusChanged(agent=self, status=status))
 
     # -- its beginning and its end
 

@@ -6,7 +6,6 @@ import trio
 
 from dsh.agent import (
     MODEL_CALL,
-    STEP_RESULT,
     Assembly,
     ChatRequest,
     ChatResponse,
@@ -25,7 +24,7 @@ from dsh.agent_loop._errors import NoModelError
 from dsh.agent_loop._open_turn import OpenTurn
 from dsh.agent_loop._taker import TurnTaker
 
-__all__ = ["ask", "assembled"]
+__all__ = ["answer", "assembled", "request_header"]
 
 
 async def assembled(agent: TurnTaker) -> Assembly:
@@ -40,42 +39,38 @@ async def assembled(agent: TurnTaker) -> Assembly:
     )
 
 
-async def ask(turn: OpenTurn, assembly: Assembly) -> ChatResponse:
-    """Ask the agent's model, and let the step-result filter have its answer.
-
-    What a failed request had answered and cost by then is kept and counted.
+async def request_header(turn: OpenTurn, assembly: Assembly) -> RequestHeader:
+    """What the request carries beside the messages; logged if it is not what was sent last.
 
     Raises:
       NoModelError: the agent has no model, and no hook supplies one.
-      ModelError: the model could not answer.
     """
-    header = await _header(turn, assembly)
-    response = await _answer(turn, header)
-    turn.agent.count_usage(response.usage)
-    return await turn.hooks.run_filter(STEP_RESULT, response, turn.context)
-
-
-async def _header(turn: OpenTurn, assembly: Assembly) -> RequestHeader:
-    """What the request carries beside the messages; logged if it is not what was sent last."""
     agent = turn.agent
     own = agent.options if agent.header is None else agent.header
-    config = await turn.hooks.run_filter(
-        MODEL_CALL, ModelCallConfig(model=own.model, options=own.options), turn.context
-    )
-    if config.model is None:
+    model, options = own.model, own.options
+    if turn.hooks.hears(MODEL_CALL):
+        config = await turn.hooks.run_filter(
+            MODEL_CALL, ModelCallConfig(model=model, options=options), turn.context
+        )
+        model, options = config.model, config.options
+    if model is None:
         raise NoModelError(agent.id)
     header = RequestHeader(
-        model=config.model,
-        system=assembly.system,
-        tools=assembly.tools,
-        options=config.options,
+        model=model, system=assembly.system, tools=assembly.tools, options=options
     )
     if not header.asks_like(agent.session.request_header):
         turn.log(header)
     return header
 
 
-async def _answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
+async def answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
+    """Ask the agent's model.
+
+    What a failed request had answered and cost by then is kept and counted.
+
+    Raises:
+      ModelError: the model could not answer.
+    """
     agent = turn.agent
     tool_choice, turn.tool_choice = turn.tool_choice, "auto"
     request = ChatRequest(
@@ -92,7 +87,7 @@ async def _answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
     agent.count_request()
     answered = False
     try:
-        response = await _generate(turn, request, stream)
+        response = await agent.models.generate(request, on_delta=stream)
         answered = True
     except ModelError as error:
         if error.response is not None:
@@ -102,12 +97,8 @@ async def _answer(turn: OpenTurn, header: RequestHeader) -> ChatResponse:
         stream.is_over = True
         if stream.texts and not answered:
             turn.log(PartialMessage(text=valid_text("".join(stream.texts))))
+    agent.count_usage(response.usage)
     return response
-
-
-@trio.lowlevel.disable_ki_protection
-async def _generate(turn: OpenTurn, request: ChatRequest, stream: "_Stream") -> ChatResponse:
-    return await turn.agent.models.generate(request, on_delta=stream)
 
 
 @final

@@ -87,9 +87,10 @@ class Driver:
 
     async def wait_undriven(self) -> None:
         """Wait for the turn that a stranger's task may be running to have ended."""
-        with trio.CancelScope(shield=True):
-            while self._task is not None:
-                await self._wait_for_change()
+        if self._task is not None:
+            with trio.CancelScope(shield=True):
+                while self._task is not None:
+                    await self._wait_for_change()
 
     @trio.lowlevel.enable_ki_protection
     async def _drive(self) -> None:
@@ -113,9 +114,9 @@ class Driver:
 
     async def _take_turn(self) -> None:
         inbox = self._agent.inbox
-        self.turn = OpenTurn(self._agent, is_served=self._has_server)
+        self.turn = OpenTurn(self._agent, prompts=inbox.take_prompts(), is_served=self._has_server)
         try:
-            await run_turn(self.turn, inbox.take_prompts())
+            await run_turn(self.turn)
             await self._flush()
         finally:
             self.turn = None

@@ -1,6 +1,6 @@
 """What waits for an agent: prompts, steering, context."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -23,33 +23,56 @@ class Prompt:
 
 @final
 class Inbox:
-    """Three queues; the lists are the agent's and its open turn's to read and empty."""
+    """Three queues: tuples, as most agents have most of them empty most of the time."""
 
     __slots__ = ("context", "prompts", "steering")
 
     def __init__(self) -> None:
-        self.prompts: list[Prompt] = []
-        self.steering: list[Message] = []
-        self.context: list[Message] = []
+        self.prompts: tuple[Prompt, ...] = ()
+        self.steering: tuple[Message, ...] = ()
+        self.context: tuple[Message, ...] = ()
 
-    def take_prompts(self) -> list[Prompt]:
+    def add_prompt(self, message: Message, tool_choice: ToolChoice = "auto") -> None:
+        """Queue what opens the next turn."""
+        self.prompts = (*self.prompts, Prompt(message, tool_choice))
+
+    def add_steering(self, message: Message) -> None:
+        """Queue what the open turn reads before its next request."""
+        self.steering = (*self.steering, message)
+
+    def add_context(self, message: Message) -> None:
+        """Queue what goes into the log without asking for an answer."""
+        self.context = (*self.context, message)
+
+    def take_prompts(self) -> tuple[Prompt, ...]:
         """All that is queued, as the batch of one turn (B-AGT-23)."""
-        batch, self.prompts = self.prompts, []
+        batch, self.prompts = self.prompts, ()
         return batch
 
-    def put_back(self, prompts: Sequence[Prompt]) -> None:
+    def next_steering(self) -> Message:
+        """Take the oldest."""
+        first, *others = self.steering
+        self.steering = tuple(others)
+        return first
+
+    def next_context(self) -> Message:
+        """Take the oldest."""
+        first, *others = self.context
+        self.context = tuple(others)
+        return first
+
+    def put_back(self, prompts: Iterable[Prompt]) -> None:
         """Queue *prompts* before everything else."""
-        self.prompts[:0] = prompts
+        self.prompts = (*prompts, *self.prompts)
 
     def requeue_steering(self) -> None:
         """Let undelivered steering open the next turn instead (B-AGT-40)."""
-        self.put_back([Prompt(message) for message in self.steering])
-        self.steering.clear()
+        self.put_back(map(Prompt, self.steering))
+        self.steering = ()
 
     def forget(self) -> None:
         """Drop what asks for an answer; context is not asking."""
-        self.prompts.clear()
-        self.steering.clear()
+        self.prompts = self.steering = ()
 
 
 def user_message(content: str | Sequence[ContentBlock], source: str) -> Message:

@@ -9,53 +9,42 @@ __all__ = ["LayeredAgent"]
 class LayeredAgent:
     """The layers of an agent; ``dsh.agent.Agent`` and ``TurnTaker`` say what each member is for.
 
-    A layer is made when it is first asked for: most agents compose nothing and have none.
+    A layer is made when it is first asked for: most agents compose nothing and have none. Until
+    then the host's is in force.
     """
 
-    __slots__ = ("_hooks", "_is_unwound", "_prompt", "_tools", "host")
+    __slots__ = ("_is_unwound", "hooks_in_force", "host", "prompt_in_force", "tools_in_force")
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._hooks: Hooks | None = None
-        self._tools: ToolRegistry | None = None
-        self._prompt: Prompt | None = None
+        self.hooks_in_force: Hooks = host.hooks
+        self.tools_in_force: ToolRegistry = host.tools
+        self.prompt_in_force: Prompt = host.prompt
         self._is_unwound = False
 
     @property
     def hooks(self) -> Hooks:
-        if self._hooks is None:
-            self._hooks = Hooks(self.host.hooks)
+        if self.hooks_in_force is self.host.hooks:
+            self.hooks_in_force = Hooks(self.host.hooks)
             if self._is_unwound:
-                self._hooks.close()
-        return self._hooks
+                self.hooks_in_force.close()
+        return self.hooks_in_force
 
     @property
     def tools(self) -> ToolRegistry:
-        if self._tools is None:
-            self._tools = ToolRegistry(self.host.tools, hooks=self.hooks)
+        if self.tools_in_force is self.host.tools:
+            self.tools_in_force = ToolRegistry(self.host.tools, hooks=self.hooks)
             if self._is_unwound:
-                self._tools.close()
-        return self._tools
+                self.tools_in_force.close()
+        return self.tools_in_force
 
     @property
     def prompt(self) -> Prompt:
-        if self._prompt is None:
-            self._prompt = Prompt(self.host.prompt, hooks=self.hooks)
+        if self.prompt_in_force is self.host.prompt:
+            self.prompt_in_force = Prompt(self.host.prompt, hooks=self.hooks)
             if self._is_unwound:
-                self._prompt.close()
-        return self._prompt
-
-    @property
-    def hooks_in_force(self) -> Hooks:
-        return self._hooks or self.host.hooks
-
-    @property
-    def tools_in_force(self) -> ToolRegistry:
-        return self._tools or self.host.tools
-
-    @property
-    def prompt_in_force(self) -> Prompt:
-        return self._prompt or self.host.prompt
+                self.prompt_in_force.close()
+        return self.prompt_in_force
 
     @property
     def models(self) -> ModelRegistry:
@@ -65,6 +54,10 @@ class LayeredAgent:
     def unwind(self) -> None:
         """See ``dsh.agent.ManagedAgent``; what was never made stays unmade."""
         self._is_unwound = True
-        for layer in (self._tools, self._prompt, self._hooks):  # hooks hear the others close
-            if layer is not None:
-                layer.close()
+        host = self.host
+        if self.tools_in_force is not host.tools:
+            self.tools_in_force.close()
+        if self.prompt_in_force is not host.prompt:
+            self.prompt_in_force.close()
+        if self.hooks_in_force is not host.hooks:  # last: hooks hear the others close
+            self.hooks_in_force.close()

@@ -28,6 +28,7 @@ from dsh.agent import (
     Usage,
     unwrapped,
 )
+from dsh.agent_loop._inbox import Prompt
 from dsh.agent_loop._repair import repaired
 from dsh.agent_loop._taker import TurnTaker
 
@@ -65,20 +66,23 @@ class OpenTurn:
         "lost",
         "max_steps",
         "number",
+        "prompts",
         "scope",
-        "steering",
         "step",
         "tool_choice",
     )
 
-    def __init__(self, agent: TurnTaker, *, is_served: bool = False) -> None:
+    def __init__(
+        self, agent: TurnTaker, *, prompts: tuple[Prompt, ...] = (), is_served: bool = False
+    ) -> None:
         self.agent = agent
+        self.prompts = prompts
+        """What opens it, until it has been judged."""
         self.is_served = is_served
         """Whether the agent's own task runs it, so that what cancels it from without ends both."""
         self.number = agent.session.turns + 1
         self.max_steps = agent.max_steps
         self.scope = trio.CancelScope()
-        self.steering = agent.inbox.steering
         self.step = 0
         self.called = False
         """Whether the last step made tool calls."""
@@ -102,7 +106,7 @@ class OpenTurn:
     @property
     def is_steered(self) -> bool:
         """Whether steering waits to be delivered."""
-        return bool(self.steering)
+        return bool(self.agent.inbox.steering)
 
     def cancel(self, reason: str) -> None:
         """Have the turn end ``aborted``; the first reason stands."""
@@ -118,13 +122,14 @@ class OpenTurn:
     def stop(self) -> None:
         """Drop steering from here on: a stop hook ended the turn (B-AGT-37, B-AGT-38)."""
         self.is_stopped = True
-        self.steering.clear()
+        self.agent.inbox.steering = ()
 
     def log(self, event: SessionEvent) -> None:
         """Commit *event* and tell who listens."""
-        seq = self.agent.session.append(event)
-        if self.hooks.hears(EventLogged):
-            self.hooks.dispatch(EventLogged(agent=self.agent, seq=seq, event=event))
+        agent = self.agent
+        seq = agent.session.append(event)
+        if agent.hooks_in_force.hears(EventLogged):
+            agent.dispatch(EventLogged(agent=agent, seq=seq, event=event))
 
     def log_context(self, message: Message) -> None:
         """Commit something a plugin wants the model to know."""
@@ -154,12 +159,12 @@ class OpenTurn:
     def deliver(self) -> None:
         """Commit the context and the steering that came since the last step (B-AGT-20)."""
         self._log_injected()
-        while self.steering:
-            self.log(SteeringMessage(message=self.steering.pop(0)))
+        while self.is_steered:
+            self.log(SteeringMessage(message=self.agent.inbox.next_steering()))
 
     def _log_injected(self) -> None:
         while self.agent.inbox.context:
-            self.log_context(self.agent.inbox.context.pop(0))
+            self.log_context(self.agent.inbox.next_context())
 
     def start(self, trigger: TurnTrigger = "message") -> None:
         """Open the turn in the log."""

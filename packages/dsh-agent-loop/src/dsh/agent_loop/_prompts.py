@@ -1,19 +1,17 @@
 """How a turn's prompts get into the log: each is let through, replaced, or blocked."""
 
-from collections.abc import Sequence
-
 from dsh.agent import PROMPT_SUBMIT, PromptBlocked, PromptSubmission, UserMessage
-from dsh.agent_loop._inbox import Prompt
 from dsh.agent_loop._open_turn import OpenTurn, Outcome
 
 __all__ = ["admit"]
 
 
-async def admit(turn: OpenTurn, prompts: Sequence[Prompt]) -> Outcome | None:
-    """Judge and log *prompts*; returns the turn's end if none was let through (B-AGT-25).
+async def admit(turn: OpenTurn) -> Outcome | None:
+    """Judge and log the turn's prompts; returns its end if none was let through (B-AGT-25).
 
     If a hook raises, the prompts not yet judged open the next turn.
     """
+    prompts, turn.prompts = turn.prompts, ()
     admitted, reason = False, None
     for index, prompt in enumerate(prompts):
         try:

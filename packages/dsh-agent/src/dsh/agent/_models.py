@@ -85,6 +85,7 @@ class ModelRegistry:
         limiters = {entry.limiter for entry in self._entries.values() if entry.limiter is not None}
         return sum(limiter.borrowed_tokens for limiter in limiters)
 
+    @trio.lowlevel.disable_ki_protection
     async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
         """Answer *request* with the model it names, once that model's limit allows.
 
