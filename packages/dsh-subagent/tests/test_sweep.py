@@ -162,7 +162,7 @@ def no_supervisor() -> Generator[None]:
             self._release()
             for child in children:
                 child.settle(SubagentResult(stop_reason="aborted"))
-                child.quiescent.set()
+                child.mark_quiescent()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Supervisor, "supervise", supervise)

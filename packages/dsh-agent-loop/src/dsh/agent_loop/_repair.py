@@ -6,6 +6,7 @@ every text is valid UTF-8. What a call asks for is not judged here but answered 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from dsh.agent import (
     ContentBlock,
@@ -18,10 +19,12 @@ from dsh.agent import (
 
 __all__ = ["repaired", "valid_block"]
 
+_TEXTS: Final = (TextBlock, ThinkingBlock)
+
 
 def valid_block(block: ContentBlock) -> ContentBlock:
     """*block* with valid text; the same object where there was nothing to do."""
-    if isinstance(block, TextBlock | ThinkingBlock):
+    if isinstance(block, _TEXTS):
         text = valid_text(block.text)
         return block if text is block.text else replace(block, text=text)
     return block

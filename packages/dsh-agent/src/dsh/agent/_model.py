@@ -39,6 +39,8 @@ FINISH_REASONS: Final[frozenset[str]] = frozenset(get_args(FinishReason))
 
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]
 
+_FROZEN: Final = (Chain, tuple)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ class ChatRequest:
     """Whose log this request can be checked against (B-LLM-08)."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.messages, Chain | tuple):
+        if not isinstance(self.messages, _FROZEN):
             object.__setattr__(self, "messages", tuple(self.messages))
         if self.options:
             object.__setattr__(self, "options", freeze_json(self.options, at="options"))

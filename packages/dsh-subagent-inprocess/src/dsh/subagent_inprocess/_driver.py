@@ -7,7 +7,7 @@ result is quiescent.
 Next: `_reading.py`, what the answer is; `_structured.py`, how one is asked for in a shape.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import trio
 
@@ -35,6 +35,8 @@ from dsh.subagent_inprocess._reading import as_cancelled, has_completed, read_re
 from dsh.subagent_inprocess._tap import follow
 
 __all__ = ["serve_child"]
+
+_SENDABLE: Final = (TextBlock, ImageBlock)
 
 
 async def serve_child(
@@ -95,7 +97,7 @@ async def _admitted(
     await trio.lowlevel.checkpoint_if_cancelled()
     depth = advanced(parent_depth, request.max_depth)
     for block in request.prompt:
-        if not isinstance(block, TextBlock | ImageBlock):
+        if not isinstance(block, _SENDABLE):
             raise SubagentStartError(
                 f"a prompt for subagent provider {request.provider!r} is text and images; "
                 f"a {type(block).__name__} cannot be sent"

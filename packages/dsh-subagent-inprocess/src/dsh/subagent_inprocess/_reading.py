@@ -99,16 +99,19 @@ def _read(events: Iterable[SessionEvent]) -> _Reading:
     reading = _Reading()
     trigger: TurnTrigger = "message"
     for event in events:
-        if isinstance(event, AssistantMessage):
-            content = event.message.content
-            reading.output = _visible(content) or reading.output
-            reading.thought = any(isinstance(block, ThinkingBlock) for block in content)
-        elif isinstance(event, PartialMessage):
-            reading.partial = event.text
-        elif isinstance(event, TurnStarted):
-            trigger = event.trigger
-        elif isinstance(event, TurnEnded) and trigger == "message":
-            reading.ended = event
+        match event:
+            case AssistantMessage():
+                content = event.message.content
+                reading.output = _visible(content) or reading.output
+                reading.thought = any(isinstance(block, ThinkingBlock) for block in content)
+            case PartialMessage():
+                reading.partial = event.text
+            case TurnStarted():
+                trigger = event.trigger
+            case TurnEnded() if trigger == "message":
+                reading.ended = event
+            case _:
+                pass
     return reading
 
 

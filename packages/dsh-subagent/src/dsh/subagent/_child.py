@@ -47,11 +47,12 @@ class Child:
         "_failure",
         "_listeners",
         "_partial",
+        "_quiescence",
         "_result",
         "_scope",
         "_start_telling",
         "id",
-        "quiescent",
+        "is_quiescent",
         "request",
         "settled",
     )
@@ -60,7 +61,9 @@ class Child:
         self.id = id
         self.request = request
         self.settled = trio.Event()
-        self.quiescent = trio.Event()
+        self.is_quiescent = False
+        """Whether nothing of it runs any more."""
+        self._quiescence: trio.Event | None = None
         self._began = trio.current_time()
         self._result: SubagentResult[Any] | None = None
         self._failure: BaseException | None = None
@@ -130,7 +133,8 @@ class Child:
     @enable_ki_protection
     def settle(self, result: SubagentResult[Any], /) -> None:
         """See `RunReporter.settle`."""
-        checked(result)
+        if result is not self._partial:  # which was checked, and is frozen
+            checked(result)
         if not self.settled.is_set():
             self._result = settled = completed(
                 result, self.request, child_id=self.id, began=self._began, instead="error"
@@ -165,10 +169,9 @@ class Child:
         if self.settled.is_set():
             return
         left = self._partial or SubagentResult(stop_reason=why.stop_reason)
-        if left.stop_reason == "aborted":
-            left = replace(left, stop_reason=why.stop_reason)
         if not left.completed:
-            left = replace(left, detail=left.detail or why.detail)
+            reason = why.stop_reason if left.stop_reason == "aborted" else left.stop_reason
+            left = replace(left, stop_reason=reason, detail=left.detail or why.detail)
         self._result = settled = completed(
             left, self.request, child_id=self.id, began=self._began, instead=why.stop_reason
         )
@@ -186,6 +189,19 @@ class Child:
             return
         self._failure = error
         self._announce(self._partial, None, described(error))
+
+    def mark_quiescent(self) -> None:
+        """Let everyone go who waits for the end; the supervisor calls it last."""
+        self.is_quiescent = True
+        if self._quiescence is not None:
+            self._quiescence.set()
+
+    async def wait_quiescent(self) -> None:
+        """Return once nothing of the child runs any more."""
+        if not self.is_quiescent:
+            if self._quiescence is None:  # trio's events have no truth value
+                self._quiescence = trio.Event()
+            await self._quiescence.wait()
 
     def _announce(
         self,

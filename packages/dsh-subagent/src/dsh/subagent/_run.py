@@ -85,16 +85,16 @@ class SubagentRun(Generic[T_co]):
         Raises:
           SubagentSelfCloseError: The calling task is one that the run itself waits for.
         """
+        if self._child.is_quiescent:
+            return
         if self._is_inside():
             raise SubagentSelfCloseError(self.id)
         self._scope.cancel("the run was closed")
         with trio.CancelScope(shield=True):
-            await self._child.quiescent.wait()
+            await self._child.wait_quiescent()
 
     def _is_inside(self) -> bool:
         """Whether the calling task lives below the supervisor, in the tree of nurseries."""
-        if self._child.quiescent.is_set():
-            return False
         task: trio.lowlevel.Task | None = trio.lowlevel.current_task()
         while task is not None and task is not self._supervisor:
             nursery = task.parent_nursery
@@ -110,6 +110,6 @@ class SubagentRun(Generic[T_co]):
     def __repr__(self) -> str:
         child = self._child
         state = child.stop_reason or "live"
-        if child.quiescent.is_set():
+        if child.is_quiescent:
             state += ", quiescent"
         return f"<SubagentRun {child.id!r} of {self.provider!r}: {state}>"

@@ -31,7 +31,6 @@ from trio.lowlevel import disable_ki_protection, enable_ki_protection
 from dsh.agent import AgentId, HarnessError
 from dsh.subagent._admission import refuse_used_scope
 from dsh.subagent._child import Child
-from dsh.subagent._completion import checked
 from dsh.subagent._ending import Cancellation, Failure, Interruption, ending_of
 from dsh.subagent._errors import (
     SubagentPublishError,
@@ -102,7 +101,7 @@ class Supervisor:
                 self._release()
             finally:  # a parent's undo that raises is the parent's to bear, not the holder's
                 if self._child is not None:
-                    self._child.quiescent.set()
+                    self._child.mark_quiescent()
 
     @enable_ki_protection
     async def _serve_in_scope(self) -> None:
@@ -152,7 +151,7 @@ class Supervisor:
             raise SubagentStartError(
                 f"subagent provider {self._request.provider!r} returned without publishing a child"
             )
-        self._child.settle(checked(result))
+        self._child.settle(result)
 
     def _raised(self, exc: BaseException) -> BaseException | None:
         """Settle by what *exc* means; return what must go on in its stead."""
