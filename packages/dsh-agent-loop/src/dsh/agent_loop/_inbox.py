@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from dsh.agent import ContentBlock, ImageBlock, Message, TextBlock, ToolChoice
-from dsh.agent_loop._repair import valid_block
+from dsh.agent_loop._repair import valid_blocks
 
 __all__ = ["Inbox", "Prompt", "user_message"]
 
@@ -92,4 +92,4 @@ def user_message(content: str | Sequence[ContentBlock], source: str) -> Message:
                 )
         if not blocks:
             raise TypeError("a message of blocks needs at least one")
-    return Message(role="user", content=tuple(map(valid_block, blocks)), source=source)
+    return Message(role="user", content=valid_blocks(blocks), source=source)

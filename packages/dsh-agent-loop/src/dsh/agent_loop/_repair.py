@@ -6,6 +6,7 @@ every text is valid UTF-8. What a call asks for is not judged here but answered 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Final
 
 from dsh.agent import (
@@ -17,7 +18,7 @@ from dsh.agent import (
     valid_text,
 )
 
-__all__ = ["repaired", "valid_block"]
+__all__ = ["repaired", "valid_block", "valid_blocks"]
 
 _TEXTS: Final = (TextBlock, ThinkingBlock)
 
@@ -28,6 +29,12 @@ def valid_block(block: ContentBlock) -> ContentBlock:
         text = valid_text(block.text)
         return block if text is block.text else replace(block, text=text)
     return block
+
+
+def valid_blocks(blocks: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+    """*blocks* with valid text; the same tuple where there was nothing to do."""
+    valid = tuple(map(valid_block, blocks))
+    return blocks if all(map(is_, valid, blocks)) else valid
 
 
 def repaired(content: Sequence[ContentBlock]) -> tuple[ContentBlock, ...]:

@@ -1,6 +1,7 @@
 """What of a log a model sees: each event's message, if it has one."""
 
 from html import escape
+from typing import Final
 
 from dsh.agent._events import (
     AssistantMessage,
@@ -14,6 +15,10 @@ from dsh.agent._messages import ContentBlock, Message, TextBlock
 
 __all__ = ["derived_message"]
 
+_SPEAKING: Final = frozenset(
+    {UserMessage, AssistantMessage, ToolResulted, ContextMessage, SteeringMessage}
+)
+
 
 def derived_message(event: SessionEvent) -> Message | None:
     """The message *event* adds to the conversation, or ``None``.
@@ -21,6 +26,8 @@ def derived_message(event: SessionEvent) -> Message | None:
     A tool's result is a user message of its own. What plugins add and what steers a running turn
     is marked with its source, so that a model can tell it from its user (B-SES-11, B-SES-12).
     """
+    if type(event) not in _SPEAKING:
+        return None
     match event:
         case UserMessage():
             return event.message

@@ -254,6 +254,7 @@ class OpenedAgent:
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> Agent:
         agent = self._agent = await self._registry.prepare(self._spec)
+        del self._spec  # what the agent was made from need not live as long as it does
         try:
             await agent.__aenter__()
         except BaseException:

@@ -16,6 +16,7 @@ from dsh.agent import (
     AgentRegistry,
     AgentSpec,
     ImageBlock,
+    OpenedAgent,
     TextBlock,
 )
 from dsh.subagent import (
@@ -66,16 +67,16 @@ async def serve_child(
       TypeError, OverflowError: the parent's depth is none, or cannot grow.
       HarnessError: what ``AgentRegistry.open`` and ``ToolRegistry.restrict`` refuse.
     """
-    spec, capture = await _admitted(agents, request, inheritance)
+    opening, parent, capture = await _admitted(agents, request, inheritance)
     child: Agent | None = None
     report: RunReporter | None = None
     result: SubagentResult[Any] | None = None
     try:
-        async with agents.open(spec) as opened:
+        async with opening as opened:
             report = publish(opened.id)
             child = opened
-            follow(child, report, parent=spec.parent)
-            child.send((*inheritance.preface, *request.prompt))
+            follow(child, report, parent=parent)
+            child.send(inheritance.preface + request.prompt)
             await child.wait_idle()
             if capture is not None:
                 await _insist(child, capture, nudge_retries)
@@ -91,8 +92,8 @@ async def serve_child(
 
 async def _admitted(
     agents: AgentRegistry, request: ResolvedRequest, inheritance: Inheritance
-) -> tuple[AgentSpec, Capture | None]:
-    """Refuse what can be refused while there is no child; return what to make it from."""
+) -> tuple[OpenedAgent, Agent | None, Capture | None]:
+    """Refuse what can be refused while there is no child; return what is to be entered."""
     parent_depth = read_depth(request.parent.depth)
     await trio.lowlevel.checkpoint_if_cancelled()
     depth = advanced(parent_depth, request.max_depth)
@@ -113,7 +114,7 @@ async def _admitted(
         header=inheritance.header,
         setup=composition(request, parent, capture, inheritance),
     )
-    return spec, capture
+    return agents.open(spec), parent, capture
 
 
 async def _insist(child: Agent, capture: Capture, retries: int) -> None:

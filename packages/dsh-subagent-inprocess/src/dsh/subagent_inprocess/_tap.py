@@ -38,7 +38,7 @@ def follow(child: Agent, report: RunReporter, *, parent: Agent | None) -> None:
 
     A *parent* that is unknown may listen, so it is told everything.
     """
-    if parent is None or any(parent.hooks.hears(kind) for kind in _KINDS):
+    if parent is None or any(map(parent.hooks.hears, _KINDS)):
         _attach(child, report)
     else:
         report.when_heard(partial(_attach, child, report))

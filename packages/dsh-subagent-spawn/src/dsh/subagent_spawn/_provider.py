@@ -1,5 +1,6 @@
 """A fresh child: its log is empty before the prompt."""
 
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, final
 
 from dsh.agent import AgentRegistry
@@ -37,9 +38,11 @@ class SpawnProvider:
         self._agents = agents
         self._nudge_retries = structured_nudge_retries
 
-    async def serve(self, request: ResolvedRequest, *, publish: Publish) -> SubagentResult[Any]:
+    def serve(
+        self, request: ResolvedRequest, *, publish: Publish
+    ) -> Coroutine[Any, Any, SubagentResult[Any]]:
         """See ``dsh.subagent.SubagentProvider.serve``."""
-        return await serve_child(
+        return serve_child(
             self._agents,
             request,
             publish=publish,

@@ -94,7 +94,23 @@ class Supervisor:
         self._status, self._task = task_status, trio.lowlevel.current_task()
         del task_status  # it keeps the nursery of `nursery.start` alive, long after its end
         try:
-            await self._serve_in_scope()
+            refuse_used_scope(self._scope)
+            with self._scope:
+                instead: BaseException | None = None
+                try:
+                    self._returned(await _serve(self._provider, self._request, self._publish))
+                except BaseException as exc:
+                    instead = self._raised(exc)
+                    if instead is exc:
+                        del instead  # an error that its own traceback leads to is a cycle
+                        raise
+                if instead is not None:
+                    try:
+                        raise instead
+                    finally:
+                        del instead
+            if self._child is None:
+                raise self._start_cancelled()
         finally:
             self._status = None
             try:
@@ -102,26 +118,6 @@ class Supervisor:
             finally:  # a parent's undo that raises is the parent's to bear, not the holder's
                 if self._child is not None:
                     self._child.mark_quiescent()
-
-    @enable_ki_protection
-    async def _serve_in_scope(self) -> None:
-        refuse_used_scope(self._scope)
-        with self._scope:
-            instead: BaseException | None = None
-            try:
-                self._returned(await _serve(self._provider, self._request, self._publish))
-            except BaseException as exc:
-                instead = self._raised(exc)
-                if instead is exc:
-                    del instead  # an error that its own traceback leads to is a cycle
-                    raise
-            if instead is not None:
-                try:
-                    raise instead
-                finally:
-                    del instead
-        if self._child is None:
-            raise self._start_cancelled()
 
     @enable_ki_protection
     def _publish(self, child_id: AgentId, /) -> RunReporter:
