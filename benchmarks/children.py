@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, final
 
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from benchmarks.floor import floor_case
 from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved, tracked_objects
@@ -102,6 +103,7 @@ async def _at_once(count: int, watch: Stopwatch | None = None, *, objects: bool 
                 while model.asked < count:
                     await trio.lowlevel.checkpoint()
                 if objects:
+                    await wait_all_tasks_blocked()  # a start that is not over has objects, too
                     tracked = tracked_objects()
                 assert model.gate is not None
                 model.gate.set()
