@@ -87,10 +87,9 @@ class Driver:
 
     async def wait_undriven(self) -> None:
         """Wait for the turn that a stranger's task may be running to have ended."""
-        if self._task is not None:
+        while self._task is not None:
             with trio.CancelScope(shield=True):
-                while self._task is not None:
-                    await self._wait_for_change()
+                await self._wait_for_change()
 
     @trio.lowlevel.enable_ki_protection
     async def _drive(self) -> None:

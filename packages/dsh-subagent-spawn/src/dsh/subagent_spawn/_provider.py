@@ -1,6 +1,5 @@
 """A fresh child: its log is empty before the prompt."""
 
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, final
 
 from dsh.agent import AgentRegistry
@@ -38,11 +37,9 @@ class SpawnProvider:
         self._agents = agents
         self._nudge_retries = structured_nudge_retries
 
-    def serve(
-        self, request: ResolvedRequest, *, publish: Publish
-    ) -> Coroutine[Any, Any, SubagentResult[Any]]:
+    async def serve(self, request: ResolvedRequest, *, publish: Publish) -> SubagentResult[Any]:
         """See ``dsh.subagent.SubagentProvider.serve``."""
-        return serve_child(
+        return await serve_child(
             self._agents,
             request,
             publish=publish,
