@@ -194,6 +194,17 @@ def test_a_composition_that_is_no_context_manager_is_refused(mode: Mode) -> None
     asyncio.run(main())
 
 
+def test_a_composition_that_is_nothing_to_wait_for_is_refused_too(mode: Mode) -> None:
+    def compose(_: SubagentService) -> None: ...
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match="returned a NoneType; it must return an async con"):
+            async with open_bridge(compose, mode=mode):  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] - the fault
+                pass
+
+    asyncio.run(main())
+
+
 def test_a_mode_there_is_none_of_is_refused() -> None:
     async def main() -> None:
         with pytest.raises(ValueError, match="takes 'guest' or 'thread'"):
@@ -296,6 +307,48 @@ def test_everybody_who_waits_hears_of_the_end_of_trios_side(stand: Any) -> None:
 
     stand.run(main)
     assert doomed.provider.running == set()
+
+
+def test_a_start_that_arrives_while_trios_side_is_dying_is_told_what_of(mode: Mode) -> None:
+    error, tearing = LookupError("lost the disk"), asyncio.Event()
+    doom, torn = trio.Event(), trio.Event()
+    tokens: list[trio.lowlevel.TrioToken] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        async def fail_later() -> None:
+            await doom.wait()
+            raise error
+
+        @asynccontextmanager
+        async def compose(subagents: SubagentService) -> AsyncGenerator[None]:
+            tokens.append(trio.lowlevel.current_trio_token())
+            subagents.register(ScriptedProvider())
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(fail_later)
+                try:
+                    yield
+                finally:
+                    loop.call_soon_threadsafe(tearing.set)
+                    with trio.CancelScope(shield=True):
+                        await torn.wait()
+
+        with pytest.raises(LookupError) as caught:  # noqa: PT012 - the block raises when it is left
+            async with open_bridge(compose, mode=mode) as bridge:
+                tokens[0].run_sync_soon(doom.set)
+                await tearing.wait()
+                asked = SubagentStartRequest(prompt="go", parent=bridge.parent)
+                start = asyncio.create_task(bridge.start("scripted", asked))
+                begun = asyncio.Event()
+                loop.call_soon(begun.set)
+                await begun.wait()
+                tokens[0].run_sync_soon(torn.set)
+                with pytest.raises(BridgeCrashedError, match="died of LookupError"):
+                    await start
+        assert caught.value is error
+
+    asyncio.run(main())
 
 
 def test_a_block_that_ends_with_the_crash_it_was_told_of_raises_that(stand: Any) -> None:

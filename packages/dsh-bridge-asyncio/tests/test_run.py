@@ -12,6 +12,7 @@ import trio
 
 from dsh.agent import AgentId, StopReason
 from dsh.bridge_asyncio import BridgeRun
+from dsh.bridge_asyncio._record import RunRecord
 from dsh.subagent import (
     Progress,
     Publish,
@@ -21,10 +22,11 @@ from dsh.subagent import (
     SubagentResult,
     SubagentRunError,
     SubagentStartError,
+    SubagentStartRequest,
     TextProgress,
     UnknownProviderError,
 )
-from dsh.subagent.testing import fail, hang, refuse, reply
+from dsh.subagent.testing import ScriptedParent, fail, hang, refuse, reply
 
 who: ContextVar[str] = ContextVar("who")
 
@@ -342,3 +344,18 @@ def test_progress_of_one_run_is_heard_and_a_listener_that_raises_disturbs_nobody
     stand.run(main)
     assert [(type(event), event.child_id) for event in heard] == [(TextProgress, "gated-1")]
     assert "broken listener" in caplog.text
+
+
+def test_how_a_run_ended_stands_whoever_else_tells_of_it() -> None:
+    ended: list[RunRecord] = []
+    request: SubagentStartRequest[str] = SubagentStartRequest(
+        prompt="go", parent=ScriptedParent(id="root")
+    )
+    record = RunRecord("scripted", request, on_end=ended.append)
+    first = LookupError("could not start")
+    record.end(first)
+    record.end(LookupError("the bridge is gone"))
+    assert ended == [record]
+    with pytest.raises(LookupError) as caught:
+        record.check()
+    assert caught.value is first
