@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from gates.gate import Gate
-from pages import api, configuration, errors, packages
+from pages import api, configuration, errors, packages, picture
 
 
 def check(root: Path) -> list[str]:
     """Return what is stale, and what a page could not say for certain."""
-    pages = (packages.PAGE, configuration.PAGE, errors.PAGE)
+    pages = (packages.PAGE, picture.PAGE, configuration.PAGE, errors.PAGE)
     return [
         *packages.faults(root),
         *configuration.faults(root),

@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from pages import api, configuration, decisions, errors, guarantees, packages
+from pages import api, configuration, decisions, errors, guarantees, packages, picture
 from pages.page import Page
 
 PAGES: Final[tuple[Page, ...]] = (
     packages.PAGE,
+    picture.PAGE,
     configuration.PAGE,
     errors.PAGE,
     api.PAGE,

@@ -7,7 +7,8 @@ from typing import Final
 import pytest
 
 from gates.pages import API, check
-from pages import api, configuration, errors, packages
+from gates.workspace import members
+from pages import api, configuration, errors, packages, picture
 from pages.registry import PAGES
 
 Plant = Callable[[Mapping[str, str]], Path]
@@ -202,3 +203,19 @@ def test_the_snapshot_of_a_package_that_is_gone_is_found_and_taken_away(tree: Pa
 def test_generated_files_belong_to_one_page_each() -> None:
     owned = [path for page in PAGES for path in ROOT.glob(page.owns)]
     assert len(owned) == len({*owned})
+
+
+LAYERS: Final = "[importlinter:contract:layers]\nlayers =\n    two | gone\n    one\n"
+
+
+def test_the_picture_has_each_package_in_its_layer(plant: Plant) -> None:
+    root = plant({**TREE, picture.ARCHITECTURE: LAYERS})
+    assert picture.layers(root) == [["dsh-two", "dsh-gone"], ["dsh-one"]]
+    drawn = picture.render(root)[picture.PATH]
+    assert drawn.index(">dsh-two<") < drawn.index(">dsh-one<")
+    assert ">dsh-gone<" not in drawn
+
+
+def test_the_picture_of_this_workspace_has_all_of_it() -> None:
+    drawn = picture.render(ROOT)[picture.PATH]
+    assert [each.name for each in members(ROOT) if f">{each.name}<" not in drawn] == []
