@@ -83,7 +83,15 @@ def test_what_is_added_is_green_in_an_environment_of_its_own(tree: Path) -> None
         ["scripts/add-package", NAME],
         ["scripts/check", *GATES],
         [".venv/bin/python", "-m", "pytest", "-q", f"packages/{NAME}"],
-        [".venv/bin/python", "-m", "pytest", "-q", "scripts/tests/test_readme_examples.py"],
+        [
+            ".venv/bin/python",
+            "-m",
+            "pytest",
+            "-q",
+            "-k",
+            NAME,
+            "scripts/tests/test_readme_examples.py",
+        ],
         ["scripts/add-package", "--remove", NAME],
     ):
         finished = subprocess.run(
