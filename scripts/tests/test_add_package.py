@@ -90,7 +90,7 @@ def test_what_is_added_is_green_in_an_environment_of_its_own(tree: Path) -> None
             "-q",
             "-k",
             NAME,
-            "scripts/tests/test_readme_examples.py",
+            "scripts/tests/test_examples.py",
         ],
         ["scripts/add-package", "--remove", NAME],
     ):
