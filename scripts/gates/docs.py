@@ -9,11 +9,12 @@ from typing import Final
 from gates.gate import Gate
 from website import examples
 from website.build import check as site
+from website.undocumented import undocumented
 
 
 def check(root: Path) -> list[str]:
     """Return what `scripts/docs` would fail on."""
-    return [*examples.faults(root), *site(root)]
+    return [*undocumented(root), *examples.faults(root), *site(root)]
 
 
 GATE: Final = Gate(name="docs", check=check)

@@ -7,6 +7,7 @@ from typing import Final
 
 from website import examples
 from website.build import build
+from website.undocumented import undocumented
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SITE: Final = ROOT / ".site"
@@ -16,7 +17,7 @@ def main() -> int:
     """Build the site anew, and say where it is or what is wrong."""
     if SITE.exists():
         shutil.rmtree(SITE)
-    failures = [*examples.faults(ROOT), *build(ROOT, SITE)]
+    failures = [*undocumented(ROOT), *examples.faults(ROOT), *build(ROOT, SITE)]
     if failures:
         print("\n".join(failures), file=sys.stderr)
         return 1

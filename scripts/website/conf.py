@@ -40,6 +40,8 @@ napoleon_use_ivar = True
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
+# A word in single backticks in a docstring is a name: linked where there is such a name.
+default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex: Final = [
     # What lies outside of the family is named and not linked: there is no network to ask.

@@ -12,7 +12,7 @@ class AgentLoopError(HarnessError):
 
 
 class NoModelError(AgentLoopError):
-    """An agent has no model to ask: none in its options, its host's, or from a hook (B-AGT-29)."""
+    """No model for the agent ``id``: none in its options, its host's, or from a hook (B-AGT-29)."""
 
     code = "NO_MODEL"
 

@@ -23,7 +23,11 @@ MAX_PARALLEL_TOOL_CALLS: Final = 16
 
 @final
 class Host:
-    """Models, tools, prompt and hooks that every agent of this host shares, and its agents."""
+    """What every agent of a host shares, and the ``agents`` there are.
+
+    That is ``models``, ``tools``, ``prompt`` and ``hooks``: what is registered there is for all of
+    them. Made by `open_host`.
+    """
 
     def __init__(self, options: AgentOptions, sessions: SessionStore | None) -> None:
         self.options = options

@@ -41,7 +41,7 @@ AgentStatus: TypeAlias = Literal["idle", "running", "disposed"]
 
 
 class AgentDisposedError(AgentError):
-    """The agent has begun to end: it takes no messages and no children any more."""
+    """The agent ``id`` has begun to end: it takes no messages and no children any more."""
 
     code = "AGENT_DISPOSED"
 
@@ -51,7 +51,7 @@ class AgentDisposedError(AgentError):
 
 
 class SelfWaitError(AgentError):
-    """Something that an agent runs waits for the agent, and so for itself; nothing changed."""
+    """Something that the agent ``id`` runs waits for it, and so for itself; nothing changed."""
 
     code = "SELF_WAIT"
 
@@ -81,6 +81,7 @@ class AgentOptions:
     """
 
     model: str | None = None
+    """One of the names in the host's models."""
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     """Sampling and provider options, sent with each request."""
     max_steps: int | None = None
@@ -107,7 +108,10 @@ def _assert_limit(name: str, value: object) -> None:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelegatedUsage:
-    """What one child cost, its own children included; dispatched to its parent, which adds it."""
+    """What the child ``child_id`` cost, its own children included; its parent is told, and adds it.
+
+    That is tokens (``usage``), ``model_requests`` and ``tool_calls``.
+    """
 
     child_id: AgentId
     usage: Usage
@@ -122,18 +126,30 @@ class Agent(Protocol):
     """
 
     @property
-    def id(self) -> AgentId: ...
+    def id(self) -> AgentId:
+        """Unique among the live agents of its host."""
+        ...
+
     @property
-    def session(self) -> Session: ...
+    def session(self) -> Session:
+        """Its log."""
+        ...
+
     @property
     def options(self) -> AgentOptions:
         """As in force: the host's defaults filled in."""
         ...
 
     @property
-    def status(self) -> AgentStatus: ...
+    def status(self) -> AgentStatus:
+        """Whether a turn is open, none is, or it has begun to end."""
+        ...
+
     @property
-    def cwd(self) -> str | None: ...
+    def cwd(self) -> str | None:
+        """Where its work lies, an absolute path; its children begin there too."""
+        ...
+
     @property
     def depth(self) -> int:
         """How many delegations lie between this agent and the one a user talks to."""
@@ -146,16 +162,18 @@ class Agent(Protocol):
 
     @property
     def hooks(self) -> Hooks:
-        """Its own layer, to register with; so are ``tools`` and ``prompt``.
-
-        Once the agent has ended they take nothing any more.
-        """
+        """Its own layer, to register with; closed once the agent has ended, as the next two are."""
         ...
 
     @property
-    def tools(self) -> ToolRegistry: ...
+    def tools(self) -> ToolRegistry:
+        """Its own layer of tools, over those of its host."""
+        ...
+
     @property
-    def prompt(self) -> Prompt: ...
+    def prompt(self) -> Prompt:
+        """Its own layer of prompt sections and variables, over those of its host."""
+        ...
 
     @property
     def usage(self) -> Usage:
@@ -239,12 +257,13 @@ class Agent(Protocol):
 
 
 Setup: TypeAlias = Callable[[Agent], Awaitable[None]]
+"""Composes an agent that nobody can see yet."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """Everything an agent is created from.
+    """Everything an agent is created from; ``options`` are those it is to run with.
 
     Raises:
       InvalidAgentOptionsError: both a seed and a log to go on with are given.
@@ -252,8 +271,11 @@ class AgentSpec:
 
     options: AgentOptions = AgentOptions()
     id: AgentId | None = None
+    """``None`` for a new one."""
     cwd: str | None = None
+    """Where its work lies, an absolute path."""
     depth: int = 0
+    """How many delegations lie above it."""
     parent: Agent | None = None
     """Whose child it is: lineage of the log, and for ``create`` whose nursery it lives in."""
     seed: SessionPrefix | Sequence[SessionEvent] | None = None

@@ -21,7 +21,7 @@ __all__ = ["ASSEMBLY", "Assembly", "Draft", "PromptPart", "assemble"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembly:
-    """System text and tools of a request; ``None`` where there is nothing (B-LLM-09)."""
+    """``system`` text and ``tools`` of a request; ``None`` where there are none (B-LLM-09)."""
 
     system: str | None
     tools: tuple[ToolSchema, ...] | None
@@ -30,7 +30,7 @@ class Assembly:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPart:
-    """A section with its text made, at its place in a draft."""
+    """The section ``name`` with its ``text`` made, at its place in a draft."""
 
     name: str
     text: str
@@ -39,7 +39,7 @@ class PromptPart:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An assembly while listeners may change it: both in the order in which models read them."""
+    """An assembly that listeners may change: ``parts`` and ``tools`` as models read them."""
 
     parts: tuple[PromptPart, ...]
     tools: tuple[ToolSchema, ...]

@@ -79,7 +79,7 @@ class LogFormatError(AgentError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedLog:
-    """A log read back: its header, its events, and how many bytes of the input they took.
+    """A log read back: ``header``, ``events``, and how many bytes of the input they took.
 
     Where ``size`` is less than the input's length, the rest is a torn last line, left out; where
     ``unterminated`` is true, the last line is whole but for its line end.

@@ -49,6 +49,7 @@ StopReason: TypeAlias = str
 ``disposed``, ``rejected`` and ``interrupted``. A reader treats one it does not know as failure."""
 
 TurnTrigger: TypeAlias = Literal["message", "injection"]
+"""What opened a turn: a message, or context that was injected while the agent was idle."""
 _TRIGGERS: Final[frozenset[str]] = frozenset(get_args(TurnTrigger))
 
 
@@ -58,7 +59,9 @@ def _now() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
-    """What all events have. Each checks its own fields, so that every log can be read back.
+    """What all events have: ``time``, when it was made, in milliseconds since the epoch.
+
+    Each checks its own fields, so that every log can be read back.
 
     Raises:
       TypeError: a field holds something else than it says.
@@ -70,7 +73,7 @@ class _Event:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(_Event):
-    """A turn opens; turns are numbered from 1 without gaps."""
+    """Turn ``turn`` opens, for ``trigger``; turns are numbered from 1 without gaps."""
 
     turn: int
     trigger: TurnTrigger = "message"
@@ -84,7 +87,7 @@ class TurnStarted(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(_Event):
-    """The open turn closes, for the reason given."""
+    """Turn ``turn`` closes for ``reason``; ``detail`` and ``code`` tell what failed."""
 
     turn: int
     reason: StopReason
@@ -101,7 +104,7 @@ class TurnEnded(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted(_Event):
-    """A step opens: one model request and the tool calls it asks for."""
+    """Step ``step`` of ``turn`` opens: one model request and the tool calls it asks for."""
 
     turn: int
     step: int
@@ -114,7 +117,7 @@ class StepStarted(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnded(_Event):
-    """The open step closes."""
+    """Step ``step`` of ``turn`` closes."""
 
     turn: int
     step: int
@@ -127,7 +130,7 @@ class StepEnded(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage(_Event):
-    """A prompt that was let through."""
+    """A prompt that was let through, as the ``message`` the model reads."""
 
     message: Message
 
@@ -138,7 +141,7 @@ class UserMessage(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptBlocked(_Event):
-    """A prompt that was not; the model never sees it."""
+    """A ``message`` that was not, for ``reason``; the model never sees it."""
 
     message: Message
     reason: str
@@ -151,7 +154,7 @@ class PromptBlocked(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextMessage(_Event):
-    """Something a plugin wants the model to know."""
+    """A ``message`` with something a plugin wants the model to know."""
 
     message: Message
 
@@ -162,7 +165,7 @@ class ContextMessage(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeringMessage(_Event):
-    """A message delivered at a step boundary of the running turn."""
+    """A ``message`` delivered at a step boundary of the running turn."""
 
     message: Message
 
@@ -175,7 +178,8 @@ class SteeringMessage(_Event):
 class RequestHeader(_Event):
     """What the next requests carry beside the messages; logged in full whenever it changes.
 
-    In canonical form: an empty system text or an empty list of tools is absent (B-SES-14).
+    In canonical form: an empty ``system`` text or an empty list of ``tools`` is absent (B-SES-14).
+    ``model`` is the name asked for, ``options`` go to the provider as they are.
 
     Raises:
       JsonValueError: the options are not JSON.
@@ -207,7 +211,7 @@ class RequestHeader(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessage(_Event):
-    """A model's answer, whole."""
+    """A model's answer, whole: the ``message``, its ``finish_reason`` and its ``usage``."""
 
     message: Message
     finish_reason: FinishReason
@@ -224,7 +228,7 @@ class AssistantMessage(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialMessage(_Event):
-    """The visible text of an answer that was cut off; no model sees it again."""
+    """The visible ``text`` of an answer that was cut off; no model sees it again."""
 
     text: str
 
@@ -235,7 +239,7 @@ class PartialMessage(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCalled(_Event):
-    """A call of the open step is dispatched."""
+    """A ``call`` of the open step is dispatched."""
 
     call: ToolCallBlock
 
@@ -246,7 +250,7 @@ class ToolCalled(_Event):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResulted(_Event):
-    """The final result of a call of the open step."""
+    """The final ``result`` of a call of the open step; ``code`` is that of its failure."""
 
     result: ToolResultBlock
     code: str | None = None
@@ -289,6 +293,7 @@ SessionEvent: TypeAlias = (
     | ToolResulted
     | CustomEvent
 )
+"""Any event of a log."""
 
 EVENT_TYPES: Final[frozenset[type]] = frozenset(get_args(SessionEvent))
 """The classes of ``SessionEvent``."""

@@ -32,7 +32,7 @@ S = TypeVar("S")
 
 
 class HookValueError(AgentError):
-    """A listener gave a value of a kind that its hook point does not take."""
+    """A listener gave a value of a kind that the hook point ``point`` does not take."""
 
     code = "HOOK_VALUE"
 
@@ -51,7 +51,7 @@ class Next(Protocol[V]):
 
 @final
 class Filter(Generic[V, C]):
-    """A point where listeners wrap a value: ``async (value, context, next) -> value``.
+    """A point, ``name``, whose listeners wrap a value: ``async (value, context, next) -> value``.
 
     ``accepts`` is what ``isinstance`` holds every value against that a listener passes on or gives
     back; without it anything goes.
@@ -69,7 +69,7 @@ class Filter(Generic[V, C]):
 
 @final
 class Guard(Generic[S]):
-    """A point where listeners may deny: ``(subject) -> reason | None``; nothing undoes a denial."""
+    """A point, ``name``, to deny at: ``(subject) -> reason | None``; nothing undoes a denial."""
 
     __slots__ = ("name",)
 
@@ -82,7 +82,7 @@ class Guard(Generic[S]):
 
 @final
 class Stop(Generic[S]):
-    """A point where listeners may end a turn: ``(subject) -> bool``; nothing revives it."""
+    """A point, ``name``, to end a turn at: ``(subject) -> bool``; nothing revives it."""
 
     __slots__ = ("name",)
 

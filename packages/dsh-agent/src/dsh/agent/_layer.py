@@ -29,7 +29,7 @@ T = TypeVar("T", bound=Named)
 
 
 class DuplicateNameError(AgentError):
-    """Base of the refusals of a name that its layer has already; nothing changed."""
+    """Base of the refusals of a ``name`` that its layer has already, for a ``kind`` of thing."""
 
     kind: str
 

@@ -32,7 +32,7 @@ def _now() -> int:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHeader:
-    """Where a log comes from.
+    """Where the log ``id`` comes from: ``parent_session`` is the log of the parent.
 
     Raises:
       TypeError: a field is of the wrong type.

@@ -33,7 +33,7 @@ class ContentError(AgentError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
-    """Visible text."""
+    """Visible ``text``."""
 
     text: str
 
@@ -44,7 +44,7 @@ class TextBlock:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingBlock:
-    """A model's reasoning: kept and sent back where an API wants it, never an answer."""
+    """A model's reasoning, ``text``: kept and sent back where an API wants it, never an answer."""
 
     text: str
     signature: str | None = None
@@ -58,7 +58,7 @@ class ThinkingBlock:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageBlock:
-    """A picture: its media type (``image/png``) and its bytes in base64."""
+    """A picture: its ``media_type`` (``image/png``) and its bytes in base64, ``data``."""
 
     media_type: str
     data: str
@@ -71,7 +71,10 @@ class ImageBlock:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallBlock:
-    """A model's wish to call a tool; ``arguments`` is the JSON text exactly as it came."""
+    """A model's wish to call the tool ``name``; ``arguments`` is the JSON text exactly as it came.
+
+    ``id`` is what the result refers to; providers repeat them from one response to another.
+    """
 
     id: str
     name: str
@@ -90,7 +93,7 @@ ResultBlock: TypeAlias = TextBlock | ImageBlock
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultBlock:
-    """The answer to the call ``call_id``."""
+    """The answer to the call ``call_id``: what the model reads (``content``), and ``is_error``."""
 
     call_id: str
     content: tuple[ResultBlock, ...]
@@ -102,6 +105,7 @@ class ToolResultBlock:
 
 
 ContentBlock: TypeAlias = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock | ToolResultBlock
+"""What a message is made of."""
 
 Role: TypeAlias = Literal["user", "assistant"]
 """Who speaks; system text travels beside the messages, in the request."""
@@ -124,7 +128,10 @@ def _require_blocks(owner: object, content: object, allowed: frozenset[type]) ->
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of speech. ``source`` is ``"user"``, ``"model"`` or the name of a plugin."""
+    """One turn of speech: who speaks (``role``) and what (``content``).
+
+    ``source`` is ``"user"``, ``"model"`` or the name of a plugin.
+    """
 
     role: Role
     content: tuple[ContentBlock, ...]
@@ -146,6 +153,9 @@ class Message:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Token counts that do not overlap, so that their sum is what was paid for.
+
+    ``input_tokens`` are those that went neither into a cache (``cache_write_tokens``) nor came out
+    of one (``cache_read_tokens``); ``output_tokens`` are without ``reasoning_tokens``.
 
     Raises:
       TypeError: a count is no int.

@@ -38,6 +38,7 @@ FINISH_REASONS: Final[frozenset[str]] = frozenset(get_args(FinishReason))
 """The values of ``FinishReason``."""
 
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]
+"""Whether an answer may, must or must not call a tool."""
 
 _FROZEN: Final = (Chain, tuple)
 
@@ -45,7 +46,7 @@ _FROZEN: Final = (Chain, tuple)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSchema:
-    """A tool as the model sees it: nothing but its name, its purpose and its parameters."""
+    """A tool as the model sees it: its ``name``, its ``description``, its parameters; no more."""
 
     name: str
     description: str
@@ -69,6 +70,7 @@ class ChatRequest:
     """Everything one call of a model is made from; frozen, so that the log can vouch for it."""
 
     model: str
+    """The name it was asked for by."""
     messages: Sequence[Message]
     """An immutable view of the conversation; later messages never appear in it."""
     system: str | None = None
@@ -76,6 +78,7 @@ class ChatRequest:
     tools: tuple[ToolSchema, ...] | None = None
     """``None`` where no tool is offered: absent is not the same as empty (B-LLM-09)."""
     tool_choice: ToolChoice = "auto"
+    """Whether the answer may, must or must not call a tool."""
     options: Mapping[str, object] = field(default_factory=dict[str, object])
     """Sampling and provider options, passed on untouched."""
     session_id: SessionId | None = None
@@ -91,7 +94,9 @@ class ChatRequest:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatResponse:
-    """What came back. ``detail`` and ``code`` explain ``error`` and ``aborted``.
+    """What came back: ``content``, why it ended there (``finish_reason``), and its ``usage``.
+
+    ``detail`` and ``code`` explain ``error`` and ``aborted``.
 
     Raises:
       TypeError: the content is no tuple, or the finish reason none of ``FinishReason``.
@@ -115,7 +120,7 @@ class ChatResponse:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta:
-    """More visible text."""
+    """More visible ``text``."""
 
     text: str
 
@@ -123,13 +128,16 @@ class TextDelta:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingDelta:
-    """More reasoning."""
+    """More reasoning, ``text``."""
 
     text: str
 
 
 Delta: TypeAlias = TextDelta | ThinkingDelta
+"""A piece of an answer that is being written."""
+
 OnDelta: TypeAlias = Callable[[Delta], None]
+"""Told of each piece, in order; a plain function."""
 
 
 class ChatModel(Protocol):

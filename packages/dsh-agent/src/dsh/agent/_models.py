@@ -13,7 +13,7 @@ __all__ = ["DuplicateModelError", "ModelRegistry", "UnknownModelError"]
 
 
 class DuplicateModelError(AgentError):
-    """A model is already registered under one of the names; none was registered."""
+    """A model is already registered under ``name``, one of several; none was registered."""
 
     code = "DUPLICATE_ADAPTER"
 

@@ -33,7 +33,7 @@ class PluginError(AgentError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin(Generic[T]):
-    """One name in a group of entry points, not imported yet."""
+    """One ``name`` in a ``group`` of entry points, not imported yet."""
 
     name: str
     group: str

@@ -39,7 +39,7 @@ __all__ = [
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCreated:
-    """An agent was published; before anything it does."""
+    """``agent`` was published; before anything it does."""
 
     agent: Agent
 
@@ -47,7 +47,7 @@ class AgentCreated:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDisposed:
-    """A published agent has ended: nothing of it runs any more."""
+    """The published ``agent`` has ended: nothing of it runs any more."""
 
     agent: Agent
 
@@ -55,7 +55,7 @@ class AgentDisposed:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStatusChanged:
-    """An agent went to work, came to rest, or began to end."""
+    """``agent`` went to work, came to rest, or began to end: ``status`` is what it is now."""
 
     agent: Agent
     status: AgentStatus
@@ -64,7 +64,7 @@ class AgentStatusChanged:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueued:
-    """A message was accepted: for the running turn (*steering*) or for the next one."""
+    """``agent`` accepted ``message``, for the running turn (*steering*) or for the next one."""
 
     agent: Agent
     message: Message
@@ -84,7 +84,7 @@ class EventLogged:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDelta:
-    """A piece of an answer that is being written."""
+    """``delta`` is a piece of an answer that the agent ``agent_id`` is being given."""
 
     agent_id: AgentId
     delta: Delta
@@ -93,7 +93,10 @@ class ModelDelta:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFailed:
-    """A turn came to grief at *step* (0: outside of any); the agent serves its next message."""
+    """``turn`` of ``agent`` came to grief at *step* (0: outside of any), by ``error``.
+
+    The agent goes on with its next message.
+    """
 
     agent: Agent
     turn: int
@@ -104,7 +107,7 @@ class TurnFailed:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSubmission:
-    """A message about to open a turn. A listener may replace it, add context to it, or block it."""
+    """A ``message`` about to open a turn. A listener may replace it, add context, or block it."""
 
     message: Message
     context: tuple[Message, ...] = ()
@@ -116,7 +119,7 @@ class PromptSubmission:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepContext:
-    """Which step of which turn a hook is asked about."""
+    """Which ``step`` of which ``turn`` of ``agent`` a hook is asked about."""
 
     agent: Agent
     turn: int
@@ -126,7 +129,7 @@ class StepContext:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCallConfig:
-    """Which model a request goes to, and with which options."""
+    """Which ``model`` a request goes to, and with which ``options``."""
 
     model: str | None
     options: Mapping[str, object]
@@ -135,7 +138,7 @@ class ModelCallConfig:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continuation:
-    """Whether the turn takes another step; a *reason* to go on is told to the model."""
+    """Whether the turn takes another step, ``go_on``; a *reason* to is told to the model."""
 
     go_on: bool
     reason: str | None = None

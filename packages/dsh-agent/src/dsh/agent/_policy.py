@@ -36,7 +36,7 @@ class Allow:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deny:
-    """The call may not; the model reads the reason."""
+    """The call may not; the model reads the ``reason``."""
 
     reason: str
 
@@ -44,7 +44,7 @@ class Deny:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Somebody would have to approve; as long as nobody can be asked, this denies."""
+    """Somebody would have to approve, for ``reason``; as nobody can be asked, this denies."""
 
     reason: str
 
@@ -67,7 +67,7 @@ The innermost body never raises an ``Exception``: the tool's own failures are re
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
-    """The body of a call is about to run."""
+    """The body of a call, ``execution``, is about to run."""
 
     execution: ToolExecution
 
@@ -75,7 +75,7 @@ class ToolStarted:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """What a call came to before it was reviewed."""
+    """The ``result`` that the call ``execution`` came to, before it was reviewed."""
 
     execution: ToolExecution
     result: ToolResult
@@ -84,7 +84,7 @@ class ToolOutcome:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accept:
-    """The result stands, perhaps with other content, perhaps with something to tell besides."""
+    """The result stands, perhaps with other ``content``, perhaps with ``context`` besides."""
 
     content: tuple[ResultBlock, ...] | None = None
     context: str | None = None
@@ -93,7 +93,10 @@ class Accept:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """The result is withheld: the call failed, and the model reads the feedback instead."""
+    """The result is withheld: the call failed, and the model reads ``feedback`` instead.
+
+    ``context`` is told besides.
+    """
 
     feedback: str
     context: str | None = None
@@ -108,7 +111,7 @@ POST_EXECUTE: Final[Filter[Review, ToolOutcome]] = Filter("post-execute", accept
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
-    """The final result of a call; exactly one for each (B-TOOL-31)."""
+    """The final ``result`` of the call ``execution``; exactly one for each (B-TOOL-31)."""
 
     execution: ToolExecution
     result: ToolResult

@@ -45,10 +45,11 @@ class InvalidSectionError(AgentError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A piece of system text; an empty one shadows its host's without showing.
+    """A piece of system text, ``name``; an empty one shadows its host's without showing.
 
     ``text`` may hold ``{{variable}}`` placeholders; as a function of the agent it is asked anew for
-    every request, and what it gives is taken as it is. Lower orders come first.
+    every request, and what it gives is taken as it is. A lower ``order`` comes first. One that is
+    ``owner_final`` cannot be shadowed, and is in every assembly exactly as registered.
 
     Raises:
       InvalidSectionError: no name, or an order that is not a finite number.
@@ -71,7 +72,9 @@ class Section:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """What stands for ``{{name}}``; a function of the agent may give ``None`` for no value.
+    """What stands for ``{{name}}``: ``value``; as a function of the agent it may give ``None``.
+
+    ``name`` is that of the placeholder; one that is ``owner_final`` cannot be shadowed.
 
     Raises:
       InvalidSectionError: a name that no placeholder could have.
@@ -92,7 +95,7 @@ class Variable:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptChanged:
-    """A section or variable was registered (a listener that raises undoes that) or is gone."""
+    """The section or variable ``name`` was ``registered`` (raising undoes that) or is gone."""
 
     name: str
     registered: bool

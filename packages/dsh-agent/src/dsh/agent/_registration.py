@@ -9,7 +9,7 @@ __all__ = ["InactiveScopeError", "Registration"]
 
 
 class InactiveScopeError(AgentError):
-    """Something was registered with an agent or a host that has ended; nothing changed."""
+    """Something was registered with ``what``, which has ended; nothing changed."""
 
     code = "INACTIVE_EFFECT"
 

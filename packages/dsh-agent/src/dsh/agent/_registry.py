@@ -53,7 +53,7 @@ class DuplicateAgentFactoryError(AgentError):
 
 
 class DuplicateAgentError(AgentError):
-    """A live agent has the id; nothing was created."""
+    """A live agent has the ``id``; nothing was created."""
 
     code = "DUPLICATE_AGENT"
 
@@ -63,7 +63,7 @@ class DuplicateAgentError(AgentError):
 
 
 class AgentCreationCancelledError(AgentError):
-    """The host, or the agent's parent, began to end during the creation; nothing was created."""
+    """The host, or the parent, began to end while ``id`` was made; nothing was created."""
 
     code = "AGENT_CREATION_CANCELLED"
 

@@ -36,7 +36,10 @@ class ToolFilter:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRestriction:
-    """What several filters come to; equal restrictions are one key."""
+    """What several filters come to; equal restrictions are one key.
+
+    Only names of ``allow`` (all, where it is ``None``) and none of ``deny``.
+    """
 
     allow: frozenset[str] | None = None
     deny: frozenset[str] = frozenset()
@@ -60,6 +63,7 @@ class ToolRestriction:
 
 
 UNRESTRICTED: Final = ToolRestriction()
+"""The restriction that permits every tool."""
 
 
 class EmptyToolFilterError(AgentError):

@@ -54,10 +54,10 @@ class ReentrantAppendError(AgentError):
 
 @final
 class SessionPrefix:
-    """A log's completed turns, shared with it rather than copied; only a log makes one.
+    """A log's completed ``turns``, shared with it rather than copied; only a log makes one.
 
-    It keeps the events it shows alive for as long as it lives itself. Being made by a log it is
-    trusted: a session seeded with it neither copies nor checks anything.
+    It keeps its ``events`` and ``messages`` alive for as long as it lives itself. Being made by a
+    log it is trusted: a session seeded with it neither copies nor checks anything.
     """
 
     __slots__ = ("events", "header", "messages", "turns")
@@ -85,7 +85,7 @@ class SessionPrefix:
 
 @final
 class Session:
-    """One append-only log. An event's sequence number is its index, inherited events first.
+    """An append-only log of ``turns`` turns. An event's number is its index, inherited ones first.
 
     Args:
       header: where the log comes from; its ``seed_length`` is the length of *seed*.

@@ -38,18 +38,25 @@ class ToolExecution:
     """One dispatch of a tool; the object is its identity, as call ids may repeat (B-TOOL-21)."""
 
     call_id: str
+    """As the model gave it."""
     name: str
+    """The tool's."""
     arguments: object
     """The arguments as JSON, deeply frozen; the raw text where it was not JSON."""
     text: str = ""
     """The text that ``arguments`` was read from; ``{}`` where the model sent none."""
     agent: "Agent | None" = None
+    """Whose call it is; ``None`` where a tool is run on its own."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a call came to. ``context`` is told to the model after all results of the step."""
+    """What a call came to: ``content`` is what the model reads of it.
+
+    A failure has ``is_error`` and a stable ``code``. ``context`` is told to the model after all
+    results of the step.
+    """
 
     content: tuple[ResultBlock, ...]
     is_error: bool = False
@@ -58,6 +65,7 @@ class ToolResult:
 
 
 ToolBody: TypeAlias = Callable[[ToolExecution], Awaitable[ToolResult]]
+"""What runs when a tool is called."""
 
 
 class InvalidToolError(AgentError):
@@ -80,7 +88,7 @@ class ToolError(AgentError):
 
 
 class ToolArgsError(AgentError):
-    """The arguments do not fit the tool's parameters (B-TOOL-32)."""
+    """The arguments do not fit the parameters: each of ``violations`` says where (B-TOOL-32)."""
 
     code = "INVALID_ARGS"
 
@@ -93,7 +101,7 @@ class ToolArgsError(AgentError):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tool:
-    """Something a model can call.
+    """Something a model can call by its ``name``, when it knows by ``description`` what for.
 
     ``execute`` gets the execution with its arguments parsed but not validated (B-TOOL-33).
     ``concurrent`` lets calls of one response run at once with their concurrent neighbours;
@@ -116,6 +124,7 @@ class Tool:
     guidance: str | None = None
     """System text about the tool, in the section ``tool:<name>`` wherever the tool is offered."""
     guidance_order: float = 100
+    """Where that section comes; lower is earlier."""
     schema: ToolSchema = field(init=False, repr=False)
     """The tool as models see it; one object for all requests."""
 

@@ -48,7 +48,7 @@ UNLISTED_TOOLS: Final = "<unlisted-tools>"
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsChanged:
-    """A tool was registered (a listener that raises undoes that) or is gone."""
+    """The tool ``name`` was ``registered`` (a listener that raises undoes that) or is gone."""
 
     name: str
     registered: bool

@@ -27,6 +27,7 @@ class AnthropicModelFactory:
 
 
 model_factory: Final = AnthropicModelFactory()
+"""What the entry point of this package names."""
 
 if TYPE_CHECKING:
     _: ModelFactory[AnthropicConfig] = model_factory

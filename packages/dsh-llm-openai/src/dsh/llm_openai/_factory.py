@@ -27,6 +27,7 @@ class OpenAIModelFactory:
 
 
 model_factory: Final = OpenAIModelFactory()
+"""What the entry point of this package names."""
 
 if TYPE_CHECKING:
     _: ModelFactory[OpenAIConfig] = model_factory

@@ -29,6 +29,7 @@ class ReplayModelFactory:
 
 
 model_factory: Final = ReplayModelFactory()
+"""What the entry point of this package names."""
 
 if TYPE_CHECKING:
     _: ModelFactory[ReplayConfig] = model_factory

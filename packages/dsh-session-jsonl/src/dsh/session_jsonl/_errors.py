@@ -38,7 +38,7 @@ class SessionExistsError(SessionStoreError):
 
 
 class SessionLockedError(SessionStoreError):
-    """Somebody, here or in another process, is writing the log; nothing changed."""
+    """Somebody, here or in another process, is writing the log ``path``; nothing changed."""
 
     code = "SESSION_LOCKED"
 
@@ -48,7 +48,7 @@ class SessionLockedError(SessionStoreError):
 
 
 class StoreDirectoryError(SessionStoreError):
-    """The directory of the logs cannot be made or written to."""
+    """The directory of the logs, ``path``, cannot be made or written to."""
 
     code = "STORE_DIRECTORY"
 

@@ -14,7 +14,7 @@ __all__ = ["JsonlSink"]
 
 @final
 class JsonlSink:
-    """The writer of one log. ``dsh.agent.Session`` tells it of events, flushes and closes it."""
+    """The writer of the log ``path``. ``dsh.agent.Session`` tells it of events, and closes it."""
 
     # Invariant: the file holds the events before number _seq, which is that of the first pending.
 

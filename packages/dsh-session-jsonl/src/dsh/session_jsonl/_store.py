@@ -58,7 +58,7 @@ async def open_sessions(
 
 @final
 class JsonlSessions:
-    """The logs of one directory, one writer each; made by ``open_sessions``."""
+    """The logs of one directory, ``root``, one writer each; made by ``open_sessions``."""
 
     def __init__(self, root: Path, *, fsync: bool) -> None:
         self.root = root

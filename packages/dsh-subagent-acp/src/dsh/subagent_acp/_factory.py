@@ -14,6 +14,7 @@ class AcpFactory:
     """Makes the backend of an `AcpConfig`."""
 
     config_model = AcpConfig
+    """What a host's configuration of it is validated with."""
 
     def create(self, host: ProviderHost, config: AcpConfig, /) -> AcpProvider:
         """See ``dsh.subagent.ProviderFactory``; of the host it needs nothing."""

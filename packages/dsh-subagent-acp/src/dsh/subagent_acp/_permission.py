@@ -26,7 +26,7 @@ OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "re
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionOption:
-    """One answer the agent offers."""
+    """One answer the agent offers: its ``name`` for people, its ``kind``, and its ``option_id``."""
 
     option_id: str
     name: str
@@ -41,7 +41,10 @@ class PermissionOption:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionRequest:
-    """What an agent wants to do, and the answers it offers."""
+    """What an agent wants to do, and the answers it offers, ``options``.
+
+    ``call_id`` is its own tool call, ``title`` what it says the call does.
+    """
 
     call_id: str
     title: str
@@ -62,7 +65,10 @@ Permission: TypeAlias = Literal["reject", "allow"] | Approver
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionProgress(Progress):
-    """The agent asked for a permission, and was answered."""
+    """The agent asked for a permission, and was answered: ``allowed`` or not.
+
+    ``call_id`` and ``title`` are those of the tool call it asked about.
+    """
 
     call_id: str
     title: str

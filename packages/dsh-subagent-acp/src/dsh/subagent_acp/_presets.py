@@ -21,7 +21,9 @@ class Preset:
     install: str
     """The command that installs it."""
     command: str
+    """The program."""
     args: tuple[str, ...] = ()
+    """What makes the program speak the protocol."""
     config_dir_variables: tuple[str, ...] = ()
     """Which variables say where its configuration is."""
     credentials: tuple[str, ...] = ()
@@ -70,6 +72,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
         ),
     }
 )
+"""The agents there is a preset for, by the name `preset` takes."""
 
 
 def preset(name: str, /, **settings: Any) -> AcpConfig:

@@ -29,10 +29,13 @@ class AcpProvider:
     """
 
     inherits_parent_context = False
+    """The child knows nothing of its parent's conversation."""
     capabilities = SubagentCapabilities(output_schema=True)
+    """A structured answer is asked for in words and checked; nothing else can be honoured."""
 
     def __init__(self, config: AcpConfig) -> None:
         self.name = config.provider_name
+        """What it is registered under."""
         self._config = config
         self._numbers = count(1)
 

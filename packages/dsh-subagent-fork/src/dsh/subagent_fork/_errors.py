@@ -7,7 +7,7 @@ __all__ = ["ForkParentError"]
 
 
 class ForkParentError(SubagentStartError):
-    """The parent is no agent of this host, so there is no log to fork; nothing was created."""
+    """No agent of this host is ``parent_id``, so there is no log to fork; nothing was created."""
 
     code = "FORK_PARENT"
 

@@ -24,6 +24,7 @@ class ForkFactory:
     """Makes the backend for a host that finds it by entry point."""
 
     config_model = ForkConfig
+    """What a host's configuration of it is validated with."""
 
     def create(self, host: ProviderHost, config: ForkConfig, /) -> ForkProvider:
         """See ``dsh.subagent.ProviderFactory``."""

@@ -28,9 +28,11 @@ class ForkProvider:
     """
 
     inherits_parent_context = True
+    """The child begins with its parent's completed turns."""
     capabilities = SubagentCapabilities(
         output_schema=True, depth_limit=True, tool_filter=True, persona=True
     )
+    """It honours every field of a request."""
 
     def __init__(
         self, agents: AgentRegistry, *, name: str = "fork", structured_nudge_retries: int = 1

@@ -25,6 +25,7 @@ from dsh.tools_jsonschema import StructuredValueError
 __all__ = ["STRUCTURED_OUTPUT_TOOL", "Capture", "Captured"]
 
 STRUCTURED_OUTPUT_TOOL: Final = "structured_output"
+"""The tool by which a child with an ``output_schema`` hands over its answer."""
 
 _SHOWN: Final = 1_000
 """How many characters of a rejected call's arguments, and of why, a shortfall quotes."""

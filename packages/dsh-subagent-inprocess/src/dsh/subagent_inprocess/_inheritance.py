@@ -25,3 +25,4 @@ class Inheritance:
 
 
 FRESH = Inheritance()
+"""Nothing of the parent's conversation: a child's log is empty before its prompt."""

@@ -40,6 +40,7 @@ class MockFactory:
     """Makes a `ScriptedProvider` that gives one answer for good; needs nothing of its host."""
 
     config_model = MockConfig
+    """What a host's configuration of it is validated with."""
 
     def create(self, host: ProviderHost | None, config: MockConfig, /) -> ScriptedProvider:
         """See `dsh.subagent.ProviderFactory.create`."""

@@ -24,6 +24,7 @@ class SpawnFactory:
     """Makes the backend for a host that finds it by entry point."""
 
     config_model = SpawnConfig
+    """What a host's configuration of it is validated with."""
 
     def create(self, host: ProviderHost, config: SpawnConfig, /) -> SpawnProvider:
         """See ``dsh.subagent.ProviderFactory``."""

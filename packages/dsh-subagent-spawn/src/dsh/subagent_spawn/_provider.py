@@ -26,9 +26,11 @@ class SpawnProvider:
     """
 
     inherits_parent_context = False
+    """The child knows nothing of its parent's conversation."""
     capabilities = SubagentCapabilities(
         output_schema=True, depth_limit=True, tool_filter=True, persona=True
     )
+    """It honours every field of a request."""
 
     def __init__(
         self, agents: AgentRegistry, *, name: str = "spawn", structured_nudge_retries: int = 1

@@ -24,7 +24,7 @@ class SubagentError(HarnessError):
 
 
 class DuplicateProviderError(SubagentError):
-    """A provider of that name is registered; nothing changed."""
+    """A provider of that ``name`` is registered; nothing changed."""
 
     code = "DUPLICATE_PROVIDER"
 
@@ -86,7 +86,7 @@ class CancelScopeError(SubagentError):
 
 
 class ParentDisposedError(SubagentError):
-    """The parent has begun to end; it takes no new children."""
+    """The parent ``parent_id`` has begun to end; it takes no new children."""
 
     code = "PARENT_DISPOSED"
 
@@ -114,7 +114,7 @@ class SubagentPublishError(SubagentError):
 
 
 class SubagentSelfCloseError(SubagentError):
-    """A run was closed by something the run itself waits for; nothing was cancelled."""
+    """The run of ``child_id`` was closed by what it waits for itself; nothing was cancelled."""
 
     code = "SELF_CLOSE"
 

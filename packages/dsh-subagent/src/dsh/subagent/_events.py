@@ -16,7 +16,7 @@ __all__ = ["ProviderAdded", "ProviderRemoved", "RunEnded", "RunStarted"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAdded:
-    """A provider can be started; a listener that raises undoes the registration (B-SEAM-06)."""
+    """``provider`` can be started; a listener that raises undoes the registration (B-SEAM-06)."""
 
     provider: ProviderDescriptor
 
@@ -24,7 +24,7 @@ class ProviderAdded:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRemoved:
-    """A provider takes no more starts; its runs live on."""
+    """``provider`` takes no more starts; its runs live on."""
 
     provider: ProviderDescriptor
 
@@ -32,7 +32,10 @@ class ProviderRemoved:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A child was published."""
+    """The child ``child_id`` of ``parent_id`` was published, by the backend ``provider``.
+
+    ``parent_call_id`` and ``label`` are those of the request.
+    """
 
     provider: str
     child_id: AgentId
@@ -44,7 +47,11 @@ class RunStarted:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """A run settled; sent once for every `RunStarted`."""
+    """A run settled; sent once for every `RunStarted`, whose fields it repeats.
+
+    Those are ``provider``, ``child_id``, ``parent_id``, ``parent_call_id`` and ``label``. How it
+    ended is ``stop_reason`` and, for a person to read, ``detail``, as in `SubagentResult`.
+    """
 
     provider: str
     child_id: AgentId

@@ -24,7 +24,10 @@ _UNSTAMPED: Final = AgentId("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What all progress has: whose it is. A backend may have kinds of its own."""
+    """What all progress has: whose it is, ``child_id`` and ``parent_id``.
+
+    A backend may have kinds of its own.
+    """
 
     child_id: AgentId = _UNSTAMPED
     parent_id: AgentId = _UNSTAMPED
@@ -35,7 +38,7 @@ class Progress:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextProgress(Progress):
-    """More visible text of the child's current message."""
+    """More visible ``text`` of the child's current message."""
 
     text: str
 
@@ -43,7 +46,7 @@ class TextProgress(Progress):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtProgress(Progress):
-    """More of the child's reasoning."""
+    """More ``text`` of the child's reasoning."""
 
     text: str
 
@@ -51,7 +54,7 @@ class ThoughtProgress(Progress):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStartedProgress(Progress):
-    """The child's tool call ``call_id`` is dispatched."""
+    """The child's call ``call_id`` of the tool ``name`` is dispatched."""
 
     call_id: str
     name: str
@@ -62,7 +65,10 @@ class ToolStartedProgress(Progress):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEndedProgress(Progress):
-    """The child's tool call ``call_id`` is over; ``text`` is what its model is told."""
+    """The child's call ``call_id`` of the tool ``name`` is over.
+
+    ``is_error`` marks a failure; ``text`` is what its model is told.
+    """
 
     call_id: str
     name: str
@@ -73,6 +79,6 @@ class ToolEndedProgress(Progress):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageProgress(Progress):
-    """What the child has used so far, in all: a later one replaces an earlier one (B173)."""
+    """The ``usage`` of the child so far, in all: a later one replaces an earlier one (B173)."""
 
     usage: Usage

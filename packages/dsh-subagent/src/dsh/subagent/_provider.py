@@ -27,7 +27,11 @@ __all__ = [
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentCapabilities:
-    """Which of the gated request fields a backend honours; ``False`` is "refused"."""
+    """Which of the gated request fields a backend honours; ``False`` is "refused".
+
+    ``depth_limit`` is for ``max_depth``; ``output_schema``, ``tool_filter`` and ``persona`` are for
+    the fields of the same name.
+    """
 
     output_schema: bool = False
     depth_limit: bool = False
@@ -43,7 +47,10 @@ class SubagentCapabilities:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderDescriptor:
-    """What a provider said of itself when it was registered; later changes do not count."""
+    """What a provider said of itself when it was registered; later changes do not count.
+
+    ``name`` is what it is registered under, ``capabilities`` are what it honours.
+    """
 
     name: str
     capabilities: SubagentCapabilities
@@ -97,6 +104,9 @@ class _Publish(Protocol):
 
 
 Publish: TypeAlias = _Publish
+"""Called with the child's id, once it exists; returns what the backend may say about the run.
+
+Raises `SubagentStartCancelledError` when the start was cancelled: pass it on."""
 
 
 class SubagentProvider(Protocol):

@@ -28,7 +28,9 @@ class SubagentStartRequest(Generic[T_co]):
     """
 
     prompt: str | Sequence[ContentBlock]
+    """What the child is asked: text, or blocks of text and images."""
     parent: DelegatingParent
+    """Who asks. The child lives in its nursery, and ends with it at the latest."""
     cancel_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     """Cancels the start and the child; its deadline bounds both. One scope, one start: whoever
     copies a request gives the copy a scope of its own."""

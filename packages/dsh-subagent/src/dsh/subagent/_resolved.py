@@ -20,20 +20,30 @@ class ResolvedRequest:
     """A request as a backend gets it: checked, snapshotted, and within its capabilities."""
 
     provider: str
+    """The name under which the backend was asked."""
     prompt: tuple[ContentBlock, ...]
+    """What the child is asked; text was made one block."""
     parent: DelegatingParent
+    """Who asks. What happens is told to it by the seam."""
     parent_id: AgentId
+    """The parent's id when the run was started."""
     parent_call_id: str | None
+    """Which tool call of the parent asked for it."""
     label: str | None
+    """What a person calls it; no backend reads it."""
     agent_options: AgentOptions
+    """How the child calls its model; what is ``None`` in it is the backend's choice."""
     output_schema: dict[str, Any] | None
     """The caller's schema, or the one made from the type it asked for; a JSON schema of the
     subset, the seam's own copy."""
     output_type: Any
     """The type asked for, whatever a ``TypeAdapter`` takes; ``None`` where a schema was."""
     max_depth: int | None
+    """The deepest a child may lie; ``None`` is unbounded."""
     tool_filter: ToolFilter | None
+    """Which of its host's tools the child may use; ``None`` is all."""
     persona: str | None
+    """The system text that stands in for the host's own persona."""
 
     @property
     def text(self) -> str:

@@ -34,7 +34,9 @@ class SubagentResult(Generic[T_co]):
     usage: Usage | None = None
     """Tokens of the child and of all its descendants; ``None`` where nobody counted."""
     model_requests: int | None = None
+    """Of the child and all its descendants; ``None`` where nobody counted."""
     tool_calls: int | None = None
+    """Of the child and all its descendants; ``None`` where nobody counted."""
     seconds: float = 0.0
     """From publication to settlement, on trio's clock; the seam measures where this is 0."""
     child_id: AgentId | None = None

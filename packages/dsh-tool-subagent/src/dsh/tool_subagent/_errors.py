@@ -21,7 +21,7 @@ class SubagentToolConfigError(SubagentToolError):
 
 
 class DuplicateMountError(SubagentToolError):
-    """Another mount of this host has the tool name, be it only waiting; nothing was mounted."""
+    """Another mount of this host has ``tool_name``, be it only waiting; nothing was mounted."""
 
     code = "DUPLICATE_MOUNT"
 

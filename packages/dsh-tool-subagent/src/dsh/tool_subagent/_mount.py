@@ -36,7 +36,7 @@ _GATED: Final = {
 
 
 class ToolHost(Protocol):
-    """What mounting needs of a host; ``dsh.agent_loop.Host`` is one."""
+    """What mounting needs of a host, ``tools`` and ``hooks``; ``dsh.agent_loop.Host`` is one."""
 
     @property
     def tools(self) -> ToolRegistry: ...

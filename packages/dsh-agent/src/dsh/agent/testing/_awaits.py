@@ -15,7 +15,10 @@ __all__ = ["AwaitPoint", "AwaitShare", "await_share"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class AwaitPoint:
-    """An ``await``, ``async with`` or ``async for`` in a source file."""
+    """An ``await``, ``async with`` or ``async for`` in a source file, and ``what`` of these it is.
+
+    ``path``, ``line`` (from 1) and ``column`` (from 0) say where.
+    """
 
     path: str
     line: int
@@ -29,7 +32,10 @@ class AwaitPoint:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitShare:
-    """How much of some packages a sweep could cancel: where it saw a task suspended."""
+    """How much of some packages a sweep could cancel: of ``points`` all but ``missed``.
+
+    One counts as reached when a task was seen suspended there.
+    """
 
     points: int
     missed: tuple[AwaitPoint, ...]

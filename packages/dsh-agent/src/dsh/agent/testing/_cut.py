@@ -21,3 +21,4 @@ class Cut:
     step: int
     route: str
     side: Side = "before"
+    """Before the task of that step runs, or right after."""

@@ -16,11 +16,16 @@ __all__ = ["AgentList", "HostLike", "host_probe"]
 class AgentList(Protocol):
     """Whatever lists the live agents of a host."""
 
-    def list(self) -> Sequence[Agent]: ...
+    def list(self) -> Sequence[Agent]:
+        """The live agents."""
+        ...
 
 
 class HostLike(Protocol):
-    """A host, whoever wrote it: the five registries its agents share."""
+    """A host, whoever wrote it: the five registries its agents share.
+
+    Those are ``agents``, ``models``, ``tools``, ``prompt`` and ``hooks``.
+    """
 
     @property
     def agents(self) -> AgentList: ...

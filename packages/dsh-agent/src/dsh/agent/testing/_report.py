@@ -14,7 +14,10 @@ __all__ = ["SweepFailedError", "SweepFailure", "SweepReport", "failure_of"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFailure:
-    """One run that failed. It keeps text only, so that nothing of the run stays alive."""
+    """One run under ``seed`` that failed. It keeps text only, so that nothing of it stays alive.
+
+    ``message`` and ``traceback`` are those of the error.
+    """
 
     seed: int
     cuts: tuple[Cut, ...]
@@ -43,11 +46,13 @@ class SweepReport:
     steps: int
     """Scheduler steps of an uncancelled run: the numbers a single cut can have."""
     runs: int
+    """How often the scenario was run."""
     settlements: int
     """How many runs came to a ``settled`` block, where scenarios check."""
     cuts: dict[str, int]
     """How many cancels were made by each route."""
     failures: tuple[SweepFailure, ...]
+    """Each run that failed, in the order they were made."""
     awaits: AwaitShare
     """The share of the await points of the swept packages that some run was suspended at."""
     complete: bool

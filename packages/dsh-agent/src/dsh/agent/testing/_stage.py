@@ -34,7 +34,9 @@ class SweepStage:
         self.made: list[Cut] = []
         """The cancels made so far in this run; empty in a baseline run."""
         self.paused = 0
+        """How many ``settled`` blocks are open."""
         self.settlements = 0
+        """How many were entered so far in this run."""
 
     @contextmanager
     def scope(self, name: str = "scope") -> Generator[trio.CancelScope]:

@@ -16,7 +16,7 @@ MAX_EVENT: Final = 16 * 1024 * 1024
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSentEvent:
-    """One event: its name (``message`` where the stream gives none) and its data."""
+    """One event: its ``name`` (``message`` where the stream gives none) and its ``data``."""
 
     name: str
     data: str

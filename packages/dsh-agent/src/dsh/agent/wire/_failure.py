@@ -52,6 +52,7 @@ class VendorErrors:
     status: type[Exception]
     """An answer with an error status; has ``status_code``, ``body``, ``message``, ``request``."""
     timeout: tuple[type[Exception], ...]
+    """No answer in time."""
     connection: type[Exception]
     """No connection, however often it was tried."""
     broken: type[Exception]

@@ -28,11 +28,17 @@ class HttpAnswer(Protocol):
     """What is needed of the HTTP client's response, whose body is not read yet."""
 
     @property
-    def headers(self) -> Mapping[str, str]: ...
+    def headers(self) -> Mapping[str, str]:
+        """Looked up without regard to case."""
+        ...
 
-    def aiter_bytes(self) -> AsyncIterator[bytes]: ...
+    def aiter_bytes(self) -> AsyncIterator[bytes]:
+        """The body as it comes, decoded."""
+        ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        ...
 
 
 async def read_answer(

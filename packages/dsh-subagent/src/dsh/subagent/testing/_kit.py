@@ -36,7 +36,7 @@ CLAUSES: Final = tuple(_CLAUSES)
 
 @final
 class ContractError(AssertionError):
-    """A backend breaks a clause of the contract; the message says which, and how."""
+    """A backend breaks a ``clause`` of the contract; the message says how."""
 
     def __init__(self, clause: str, problem: str) -> None:
         rule = (_CLAUSES[clause].__doc__ or "").partition("\n")[0]

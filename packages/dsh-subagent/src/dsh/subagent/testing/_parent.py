@@ -21,8 +21,9 @@ class ScriptedParent:
     """The least that can delegate: ``async with ScriptedParent() as parent``.
 
     Leaving the block ends it and everything below it, and lets an error out bare where there is
-    only one. ``events`` is all that was dispatched to it,
-    in order; ``hooks`` hears the same.
+    only one. ``id``, ``cwd`` and ``depth`` are what it was given. ``events`` is all that was
+    dispatched to it, in order; ``hooks`` hears the same. ``adopted`` are the scopes it cancels when
+    it begins to end, which is when it is ``disposed``.
     """
 
     def __init__(self, *, id: str = "parent", cwd: str | None = None, depth: int = 0) -> None:

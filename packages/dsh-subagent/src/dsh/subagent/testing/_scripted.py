@@ -23,6 +23,7 @@ EVERYTHING: Final = SubagentCapabilities(
 """All capabilities on; switch one off with ``dataclasses.replace``."""
 
 Act: TypeAlias = Callable[[ResolvedRequest, Publish, AgentId], Awaitable[SubagentResult[Any]]]
+"""What a scripted child does: given its request, how to publish it, and the id to publish."""
 
 
 def reply(
@@ -115,6 +116,7 @@ def _partial(text: str) -> SubagentResult[Any]:
 class ScriptedProvider:
     """Serves each start with the next act of its script, the last one again and again.
 
+    ``name``, ``capabilities`` and ``inherits_parent_context`` are what it says of itself.
     ``requests`` are those it was given; ``running`` names the children that exist right now. Ids
     are made of the name and a number, so that a test can spell them out.
     """
