@@ -1,17 +1,21 @@
 """What an endpoint can do wrong, and the error that becomes of it."""
 
+import json
 import traceback
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 import trio
-from conversation import ask, request
+from conversation import ask, call, request
 from dialects import Dialect
 from fake_endpoint import FakeEndpoint, Reply, refusal
 from trio.testing import MockClock
 
-from dsh.agent import ChatModel, Delta, ModelError, TextBlock, TextDelta
+from dsh.agent import ChatModel, Delta, ModelError, TextBlock, TextDelta, ThinkingBlock, Usage
 
 
 async def failure(model: ChatModel, *, heard: list[Delta] | None = None) -> ModelError:
@@ -200,6 +204,75 @@ async def test_garbage_in_a_stream_is_malformed(
     error = await failure(model)
     assert error.code == "MALFORMED_RESPONSE"
     assert len(str(error)) < 300
+
+
+ODD: tuple[object, ...] = (None, -1, 1.5, "odd", ["odd"], {"odd": 1})
+"""What may stand where something else is due."""
+
+
+def mutants(value: Any) -> Iterator[object]:
+    """*value* with one odd value at a time in every place that it has."""
+    yield from ODD
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        for name, inner in fields.items():
+            yield from (fields | {name: odd} for odd in mutants(inner))
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        for place, inner in enumerate(items):
+            yield from ([*items[:place], odd, *items[place + 1 :]] for odd in mutants(inner))
+
+
+def odd_streams(stream: bytes) -> Iterator[bytes]:
+    """*stream* with one odd value at a time in every event that it has."""
+    events = stream.split(b"\n\n")
+    for number, event in enumerate(events):
+        head, mark, data = event.rpartition(b"data: ")
+        if not data.startswith(b"{"):
+            continue
+        for mutant in mutants(json.loads(data)):
+            changed = head + mark + json.dumps(mutant).encode()
+            yield b"\n\n".join([*events[:number], changed, *events[number + 1 :]])
+
+
+async def test_whatever_stands_where_something_else_is_due_is_an_answer_or_a_model_error(
+    dialect: Dialect, endpoint: FakeEndpoint, model: ChatModel
+) -> None:
+    """A host is told of a provider's nonsense as of any failure, in one vocabulary."""
+    blocks = (ThinkingBlock(text="so", signature="proof"), REPORT, call("a", '{"n": 1}'))
+    whole = dialect.answer(*blocks, usage=Usage(input_tokens=2), finish="tool_calls")
+    streams = list(odd_streams(b"".join(whole.chunks)))
+    assert len(streams) > 300
+    outcomes = Counter[str]()
+    for stream in streams:
+        endpoint.replies = [Reply(chunks=[stream])]
+        try:
+            outcomes[(await ask(model)).finish_reason] += 1
+        except ModelError as exc:
+            outcomes[exc.code] += 1
+    assert outcomes.keys() >= {"tool_calls", "error", "MALFORMED_RESPONSE"}
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        Reply(chunks=[b"Incorrect key: KEY."], content_type="text/plain"),
+        Reply(chunks=[b'{"headers": {"authorization": "KEY"}}'], content_type="application/json"),
+        Reply(chunks=[b"x" * 90 + b"KEY"], content_type="text/plain"),
+        Reply(chunks=[b"data: Incorrect key: KEY.\n\n"]),
+        Reply(chunks=[b"data: " + b"x" * 90 + b"KEY\n\n"]),
+    ],
+)
+async def test_no_garbage_shows_the_key(
+    dialect: Dialect, endpoint: FakeEndpoint, model: ChatModel, garbage: Reply
+) -> None:
+    """Neither whole nor in half, where an echo or a proxy answers in the provider's place."""
+    chunks = [each.replace(b"KEY", dialect.key.encode()) for each in garbage.chunks]
+    endpoint.replies = [replace(garbage, chunks=chunks)]
+    error = await failure(model)
+    assert error.code == "MALFORMED_RESPONSE"
+    shown = "".join(traceback.format_exception(error)) + repr(error)
+    assert dialect.key[:8] not in shown
 
 
 async def test_a_stream_of_nothing_is_no_answer(

@@ -13,7 +13,7 @@ from dsh.agent import (
     ResponseAssembler,
     Usage,
 )
-from dsh.agent.wire import ServerSentEvent, body_error
+from dsh.agent.wire import ServerSentEvent, body_error, quoted_start
 from dsh.llm_anthropic._thinking import redacted, signed
 
 __all__ = ["Answer"]
@@ -52,7 +52,8 @@ class Answer:
         try:
             data: object = json.loads(event.data)
         except (ValueError, RecursionError) as exc:
-            raise self._malformed(f"{event.data[:100]!r}, which is not JSON") from exc
+            start = quoted_start(event.data, self._key)
+            raise self._malformed(f"{start}, which is not JSON") from exc
         if not isinstance(data, dict):
             raise self._malformed("JSON that is no object")
         found = cast("dict[str, Any]", data)
@@ -87,7 +88,7 @@ class Answer:
         return False
 
     def _stop(self, delta: Mapping[str, Any]) -> None:
-        self._finish = delta.get("stop_reason") or self._finish
+        self._finish = _text(delta.get("stop_reason") or "") or self._finish
         details: Any = delta.get("stop_details") or {}
         if explanation := details.get("explanation"):
             self._detail = _text(explanation)
@@ -102,8 +103,8 @@ class Answer:
             case "tool_use":
                 given = block.get("input")
                 arguments = json.dumps(given) if given else ""
-                name = _text(block["name"])
-                self._blocks.add_call(index, arguments, id=block.get("id"), name=name)
+                call_id, name = _text(block.get("id") or ""), _text(block["name"])
+                self._blocks.add_call(index, arguments, id=call_id or None, name=name)
             case "redacted_thinking":
                 signature = redacted(self._model, _text(block["data"]))
                 self._blocks.add_thinking(index, signature=signature)
@@ -175,6 +176,6 @@ def _total(counts: Mapping[str, Any], *path: str) -> int:
     found: Any = counts
     for name in path:
         found = found.get(name) or {}
-    if found and not isinstance(found, int):
-        raise TypeError(f"{path[-1]} is a {type(found).__name__}, not a count")
+    if found and not (isinstance(found, int) and found > 0):
+        raise TypeError(f"{path[-1]} is {found!r:.80}, not a count")
     return found or 0

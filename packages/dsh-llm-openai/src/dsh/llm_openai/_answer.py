@@ -14,7 +14,7 @@ from dsh.agent import (
     ToolCallBlock,
     Usage,
 )
-from dsh.agent.wire import ServerSentEvent, body_error
+from dsh.agent.wire import ServerSentEvent, body_error, quoted_start
 
 __all__ = ["Answer"]
 
@@ -71,7 +71,7 @@ class Answer:
         try:
             chunk: object = json.loads(data)
         except (ValueError, RecursionError) as exc:
-            raise self._malformed(f"{data[:100]!r}, which is not JSON") from exc
+            raise self._malformed(f"{quoted_start(data, self._key)}, which is not JSON") from exc
         if not isinstance(chunk, dict):
             raise self._malformed("JSON that is no object")
         found = cast("dict[str, Any]", chunk)
@@ -90,7 +90,7 @@ class Answer:
         if counts := chunk.get("usage"):
             self._blocks.set_usage(_usage(counts))
         for choice in chunk.get("choices") or ():
-            self._finish = choice.get("finish_reason") or self._finish
+            self._finish = _text(choice.get("finish_reason") or "") or self._finish
             if delta := choice.get("delta") or choice.get("message"):
                 self._delta(delta)
 
@@ -102,11 +102,11 @@ class Answer:
                 self._blocks.add_text(TEXT, _text(text))
                 self._refused = self._refused or field == "refusal"
         for position, call in enumerate(delta.get("tool_calls") or ()):
-            function = call.get("function") or {}
+            function, call_id = call.get("function") or {}, _text(call.get("id") or "")
             self._blocks.add_call(
-                self._slot(call.get("index", position), _text(call.get("id") or "")),
+                self._slot(call.get("index", position), call_id),
                 _text(function.get("arguments") or ""),
-                id=call.get("id"),
+                id=call_id or None,
                 name=_text(function.get("name") or ""),
             )
 
@@ -174,6 +174,6 @@ def _count(counts: Mapping[str, Any], *path: str) -> int:
     found: Any = counts
     for name in path:
         found = found.get(name) or {}
-    if found and not isinstance(found, int):
-        raise TypeError(f"{path[-1]} is a {type(found).__name__}, not a count")
+    if found and not (isinstance(found, int) and found > 0):
+        raise TypeError(f"{path[-1]} is {found!r:.80}, not a count")
     return found or 0

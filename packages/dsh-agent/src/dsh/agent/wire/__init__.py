@@ -9,7 +9,7 @@ None of it knows a provider.
 
 from dsh.agent.wire._conversation import sendable_messages
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
-from dsh.agent.wire._failure import VendorErrors, body_error
+from dsh.agent.wire._failure import VendorErrors, body_error, quoted_start
 from dsh.agent.wire._schema import lower_schema
 from dsh.agent.wire._stream import HttpAnswer, read_answer, read_body
 
@@ -20,6 +20,7 @@ __all__ = [
     "VendorErrors",
     "body_error",
     "lower_schema",
+    "quoted_start",
     "read_answer",
     "read_body",
     "sendable_messages",

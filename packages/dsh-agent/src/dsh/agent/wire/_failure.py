@@ -8,7 +8,10 @@ from typing import Final, Protocol, cast, final
 
 from dsh.agent._model import ChatResponse, ModelError, model_error_code
 
-__all__ = ["VendorErrors", "body_error"]
+__all__ = ["VendorErrors", "body_error", "quoted_start"]
+
+MAX_START: Final = 100
+"""How many characters an error quotes of what is no answer."""
 
 MAX_WORDS: Final = 500
 """How many characters of a provider's own words an error quotes."""
@@ -105,6 +108,11 @@ def body_error(body: Mapping[str, object], *, key: str, response: ChatResponse) 
     return ModelError(_quoted(words, key), code=code, response=response)
 
 
+def quoted_start(text: str, key: str) -> str:
+    """The beginning of *text*, which is no answer, as an error may quote it: without the key."""
+    return repr(_without(key, text)[:MAX_START])
+
+
 def _words(body: object) -> str:
     """What a provider says in its error body, wherever it says it."""
     while isinstance(body, Mapping):
@@ -122,6 +130,10 @@ def _shows(key: str, text: str) -> bool:
     return len(key) >= SHORTEST_KEY and key in text
 
 
+def _without(key: str, text: str) -> str:
+    return text.replace(key, "***") if _shows(key, text) else text
+
+
 def _quoted(text: str, key: str) -> str:
-    text = text.replace(key, "***") if _shows(key, text) else text
+    text = _without(key, text)
     return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}… ({len(text)} characters)"

@@ -9,7 +9,7 @@ import trio
 
 from dsh.agent._model import ChatResponse, ModelError
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
-from dsh.agent.wire._failure import VendorErrors, body_error
+from dsh.agent.wire._failure import VendorErrors, body_error, quoted_start
 
 __all__ = ["HttpAnswer", "read_answer", "read_body"]
 
@@ -122,9 +122,9 @@ def _no_stream(kind: str, start: bytes, partial: ChatResponse, key: str) -> Mode
         body = None
     if isinstance(body, dict) and "error" in body:
         return body_error(cast("dict[str, object]", body), key=key, response=partial)
-    text = start[:100].decode(errors="replace")
+    text = quoted_start(start.decode(errors="replace"), key)
     return ModelError(
-        f"the endpoint answered {kind} where a stream was due: {text!r}",
+        f"the endpoint answered {kind} where a stream was due: {text}",
         code="MALFORMED_RESPONSE",
         response=partial,
     )
