@@ -1,10 +1,12 @@
 """What cannot be meant is refused in one line, before anything is started."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dsh.agent import CustomEvent
 from dsh.cli import main
 
 
@@ -16,6 +18,7 @@ from dsh.cli import main
         (["run", "hi", "--frobnicate"], "--frobnicate"),
         (["run", "hi", "--max-depth", "-1"], "--max-depth: -1 is below 0"),
         (["run", "hi", "--max-children", "many"], "--max-children: invalid count value: 'many'"),
+        (["run", "hi", "--max-depth", "9" * 30], "is above 1000000"),
         (["run", "hi", "--timeout", "0"], "--timeout: 0 is no positive number of seconds"),
         (["run", " "], "PROMPT: is empty"),
         (["run", "hi", "--model", "gpt"], "'gpt' is not like KIND:NAME"),
@@ -64,6 +67,16 @@ def test_a_schema_that_cannot_be_enforced_is_refused(
     assert said in refused("run", "hi", "--output-schema", str(path))
 
 
+def test_a_module_that_ends_the_process_is_refused(
+    refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ends_the_process.py").write_text("raise SystemExit(0)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    line = refused("run", "hi", "--output-schema", "ends_the_process:Model")
+    assert "ends_the_process:Model: SystemExit: 0" in line
+
+
 def test_a_log_directory_that_cannot_be_made_is_refused_before_the_first_request(
     refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,3 +109,19 @@ def test_a_session_that_is_not_there_is_refused_with_those_that_are(refused: Any
 def test_a_page_that_cannot_be_written_is_refused(refused: Any, log: Any) -> None:
     logs = log("one", log.turn("hi", "ho"))
     assert "cannot be written" in refused("show", str(logs), "--html", str(logs / "no" / "page"))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [None, 7, {}, {"child": "b"}, {"child": 7, "provider": "spawn", "label": None, "call": None}],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["dsh.cli/run-started", "dsh.cli/run-ended"])
+def test_what_a_log_says_of_a_child_in_another_shape_is_refused(
+    kind: str, data: Any, refused: Any, log: Any
+) -> None:
+    told = CustomEvent(kind=kind, data=data)
+    directory = log("a", log.turn("Add them.", "3", told))
+    assert "a.jsonl: what it says of a child cannot be read: data" in refused(
+        "show", str(directory)
+    )

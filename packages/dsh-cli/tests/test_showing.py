@@ -142,3 +142,17 @@ def test_check_names_the_event_that_breaks_a_rule(
     logs = log("a", [TurnStarted(turn=1), TurnStarted(turn=2)])
     assert main(["check", str(logs)]) == 1
     assert "FAIL a.jsonl: event 1: turn 2 starts while turn 1 is open" in capsys.readouterr().out
+
+
+def test_logs_that_descend_from_each_other_are_all_shown(
+    log: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log("a", log.turn("One.", "1"), parent="a")
+    log("b", log.turn("Two.", "2"), parent="c")
+    log("c", log.turn("Three.", "3"), parent="b")
+    log("d", log.turn("Four.", "4"), parent="c")
+    directory = log("e", log.turn("Five.", "5"), parent="e")
+    assert main(["show", str(directory)]) == 0
+    out = capsys.readouterr().out
+    assert all(prompt in out for prompt in ("One.", "Two.", "Three.", "Four.", "Five."))
+    assert main(["show", str(directory), "--html", str(tmp_path / "page.html")]) == 0

@@ -4,13 +4,13 @@
 pydantic and rich, is imported here and nowhere else, once it is known which one is wanted.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, cast
 
 from dsh.cli._parser import parser
+from dsh.cli._streams import discard_output, is_output_full, prepare_streams
 
 COMMANDS: Final = {
     "run": "dsh.cli._running",
@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: After `--help` (status 0) and for arguments nobody understands (status 2).
     """
+    if not prepare_streams():
+        sys.stderr.write("dsh: standard output is closed\n")
+        return 2
     options = parser(COMMANDS).parse_args(arguments)
     try:
         refusals = cast("type[Exception]", import_module("dsh.agent").HarnessError)
@@ -50,8 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 2
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has gone; what Python flushes at exit too
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read the output has gone
+        discard_output()
+        return 1
+    except OSError as exc:
+        if not is_output_full(exc):
+            raise
+        discard_output()
+        sys.stderr.write(f"dsh {options.command}: cannot write any more: {exc.strerror}\n")
         return 1
 
 

@@ -1,13 +1,14 @@
 """A finished run as a tree, read back from its logs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, cast, final
+from dataclasses import dataclass
+from typing import Final, cast, final
 
 from dsh.agent import (
     AssistantMessage,
     CustomEvent,
     PartialMessage,
+    ShapeError,
     TextBlock,
     ToolCalled,
     ToolResulted,
@@ -15,10 +16,13 @@ from dsh.agent import (
     TurnStarted,
     Usage,
     UserMessage,
+    read_shape,
+    thaw_json,
 )
 from dsh.cli._delegations import Delegation, label_of, text_of
-from dsh.cli._logs import Log
-from dsh.cli._record import ENDED, STARTED
+from dsh.cli._errors import BadInputError
+from dsh.cli._logs import ARGUMENT, Log
+from dsh.cli._record import ENDED, STARTED, End, Start
 
 __all__ = ["read_delegations"]
 
@@ -32,22 +36,26 @@ class _Record:
 
     parent: str
     began: float
-    started: Mapping[str, Any]
+    started: Start
     ended_at: float | None = None
-    ended: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    ended: End | None = None
     told: str | None = None
     """What the parent was told by the call that asked for the child."""
 
     def waits_for(self, log: Log, event: ToolResulted) -> bool:
         """Whether *event* is the result of that call."""
-        mine = (self.parent, self.started["call"]) == (log.header.id, event.result.call_id)
+        mine = (self.parent, self.started.call) == (log.header.id, event.result.call_id)
         return mine and self.told is None
 
 
 def read_delegations(logs: Sequence[Log]) -> list[Delegation]:
     """Return the trees in *logs*, oldest first; times are seconds since the epoch.
 
-    A log whose parent's log is not there is the root of a tree of its own.
+    A log whose parent's log is not there is the root of a tree of its own, as is one that claims
+    to descend from itself.
+
+    Raises:
+      BadInputError: what a log says of a child cannot be read.
     """
     records = _records(logs)
     nodes: dict[str, Delegation] = {
@@ -60,11 +68,20 @@ def read_delegations(logs: Sequence[Log]) -> list[Delegation]:
             parents[child] = record.parent
     roots: list[Delegation] = []
     for key, node in nodes.items():
-        parent = nodes.get(parents[key] or "")
+        parent = None if _is_own_ancestor(key, parents) else nodes.get(parents[key] or "")
         (roots if parent is None else parent.children).append(node)
     for root in roots:
         _arrange(root)
     return sorted(roots, key=lambda root: root.began)
+
+
+def _is_own_ancestor(key: str, parents: Mapping[str, str | None]) -> bool:
+    seen = set[str]()
+    above = parents.get(key)
+    while above is not None and above not in seen and above != key:
+        seen.add(above)
+        above = parents.get(above)
+    return above == key
 
 
 def _records(logs: Iterable[Log]) -> dict[str, _Record]:
@@ -75,30 +92,40 @@ def _records(logs: Iterable[Log]) -> dict[str, _Record]:
                 asked = next((r for r in records.values() if r.waits_for(log, event)), None)
                 if asked is not None:
                     asked.told = text_of(event.result.content)
-            if not isinstance(event, CustomEvent) or event.kind not in (STARTED, ENDED):
+            if not isinstance(event, CustomEvent):
                 continue
-            data = cast("Mapping[str, Any]", event.data)
-            at = event.time / MILLISECONDS
-            if event.kind == STARTED:
-                records[data["child"]] = _Record(parent=log.header.id, began=at, started=data)
-            elif data["child"] in records:
-                record = records[data["child"]]
-                record.ended_at, record.ended = at, data
+            at, told = event.time / MILLISECONDS, _told(event, log)
+            if isinstance(told, Start):
+                records[told.child] = _Record(parent=log.header.id, began=at, started=told)
+            elif isinstance(told, End) and told.child in records:
+                record = records[told.child]
+                record.ended_at, record.ended = at, told
     return records
+
+
+def _told(event: CustomEvent, log: Log) -> Start | End | None:
+    """What *event* says of a child, if it does."""
+    kind = {STARTED: Start, ENDED: End}.get(event.kind)
+    if kind is None:
+        return None
+    try:
+        return cast("Start | End", read_shape(kind, thaw_json(event.data), "data"))
+    except ShapeError as exc:
+        problem = f"{log.path}: what it says of a child cannot be read: {exc}"
+        raise BadInputError(ARGUMENT, problem) from exc
 
 
 def _of_record(child: str, record: _Record) -> Delegation:
     """A child without a log here: all that is known is what its parent wrote down."""
-    ended = record.ended
     found = Delegation(
         id=child,
-        provider=record.started["provider"],
-        label=record.started["label"] or "",
+        provider=record.started.provider,
+        label=record.started.label or "",
         began=record.began,
-        model_requests=ended.get("model_requests", 0),
-        tool_calls=ended.get("tool_calls", 0),
-        usage=Usage(**ended.get("usage", {})),
     )
+    if (ended := record.ended) is not None:
+        found.usage = ended.usage
+        found.model_requests, found.tool_calls = ended.model_requests, ended.tool_calls
     _end(found, record)
     return found
 
@@ -109,8 +136,8 @@ def _of_log(log: Log, record: _Record | None) -> Delegation:
     began = own[0].time if own else log.header.created_at
     found = Delegation(
         id=log.header.id,
-        provider="" if record is None else record.started["provider"],
-        label=(record.started["label"] if record is not None else None) or _prompt(log),
+        provider="" if record is None else record.started.provider,
+        label=(record.started.label if record is not None else None) or _prompt(log),
         began=began / MILLISECONDS,
         ended=(own[-1].time if own else began) / MILLISECONDS,
         usage=sum((answer.usage for answer in answers), Usage()),
@@ -149,9 +176,10 @@ def _end_of_log(found: Delegation, log: Log) -> None:
 def _end(found: Delegation, record: _Record) -> None:
     """What its holder was told, which counts for more than what it did itself."""
     found.ended = record.ended_at if record.ended_at is not None else found.ended
-    found.stop_reason = record.ended.get("stop_reason", found.stop_reason or "interrupted")
-    found.detail = record.ended.get("detail", found.detail)
-    found.text = record.told or record.ended.get("text", found.text)
+    found.stop_reason = found.stop_reason or "interrupted"
+    if (ended := record.ended) is not None:
+        found.stop_reason, found.detail, found.text = ended.stop_reason, ended.detail, ended.text
+    found.text = record.told or found.text
 
 
 def _arrange(root: Delegation) -> None:

@@ -8,7 +8,7 @@ from typing import Final, final
 from dsh.agent import DecodedLog, LogFormatError, SessionEvent, SessionHeader, decode_log
 from dsh.cli._errors import BadInputError
 
-__all__ = ["SUFFIX", "Log", "log_files", "read_log", "read_logs"]
+__all__ = ["ARGUMENT", "SUFFIX", "Log", "log_files", "read_log", "read_logs"]
 
 SUFFIX: Final = ".jsonl"
 ARGUMENT: Final = "LOGDIR"

@@ -8,6 +8,9 @@ EPILOG: Final = """\
 exit status: 0 completed, 1 failed, 2 refused before anything was started, 130 interrupted.
 """
 
+_MOST: Final = 1_000_000
+"""Of anything that is counted on the command line; who means more means no bound."""
+
 
 @final
 class _Parser(argparse.ArgumentParser):
@@ -117,12 +120,14 @@ _COMMANDS: Final = {
 
 
 def _count(least: int) -> "type[int]":
-    """Make a type for argparse: a whole number from *least* on."""
+    """Make a type for argparse: a whole number from *least* on, within reason."""
 
     def count(text: str) -> int:
         value = int(text)
         if value < least:
             raise argparse.ArgumentTypeError(f"{value} is below {least}")
+        if value > _MOST:
+            raise argparse.ArgumentTypeError(f"{value} is above {_MOST}")
         return value
 
     return count  # type: ignore[return-value]  # argparse takes any callable; so far for the stub

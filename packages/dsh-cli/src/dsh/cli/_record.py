@@ -5,17 +5,42 @@ ran on nor what its holder got. Both are written into the log of whoever asked f
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Final, Protocol, final
 
-from dsh.agent import AgentId, AgentRegistry, CustomEvent, DelegatedUsage, Hooks
+from dsh.agent import AgentId, AgentRegistry, CustomEvent, DelegatedUsage, Hooks, Usage
 from dsh.cli._delegations import text_of
 from dsh.subagent import RunEnded, RunStarted
 
-__all__ = ["ENDED", "STARTED", "record_delegations"]
+__all__ = ["ENDED", "STARTED", "End", "Start", "record_delegations"]
 
 STARTED: Final = "dsh.cli/run-started"
 ENDED: Final = "dsh.cli/run-ended"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a log says of a child's start."""
+
+    child: str
+    provider: str
+    label: str | None
+    call: str | None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """What a log says of a child's end; the counts only where they are known."""
+
+    child: str
+    stop_reason: str
+    detail: str | None
+    text: str
+    usage: Usage = Usage()
+    model_requests: int = 0
+    tool_calls: int = 0
 
 
 class _Host(Protocol):

@@ -57,7 +57,7 @@ def _from_code(module: str, name: str) -> OutputSchema:
         found: object = import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
-    except Exception as exc:  # code of the user's may raise anything on import
+    except (Exception, SystemExit) as exc:  # code of the user's may raise anything on import
         raise BadInputError(FLAG, f"{module}:{name}: {type(exc).__name__}: {exc}") from exc
     if not isinstance(found, type):
         raise BadInputError(FLAG, f"{module}:{name} is a {type(found).__name__}, not a type")

@@ -1,0 +1,57 @@
+"""Standard streams that are closed, full, or have few characters."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DSH = f"{sys.executable} -m dsh.cli"
+
+
+def shell(words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell, in which ``dsh`` is the command."""
+    given = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return subprocess.run(
+        ["sh", "-c", words.replace("dsh ", f"{DSH} ")],
+        env=given | {"PYTHONPATH": os.pathsep.join(sys.path)} | env,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("dsh models >&-", 2, "dsh: standard output is closed"),
+        ("dsh --help >&-", 2, "dsh: standard output is closed"),
+        ("dsh models >/dev/full", 1, "dsh models: cannot write any more: No space left on device"),
+        ("dsh run <&-", 2, "dsh run: PROMPT: is empty"),
+        ("dsh models | true", 0, ""),
+    ],
+)
+def test_a_stream_that_cannot_be_used_is_told_in_one_line(
+    words: str, status: int, said: str
+) -> None:
+    ended = shell(words)
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (status, "", said)
+
+
+def test_a_command_works_without_anywhere_to_complain() -> None:
+    ended = shell("dsh models 2>&-")
+    assert ended.returncode == 0
+    assert "OPENAI_API_KEY" in ended.stdout
+    assert shell("dsh run 2>&- </dev/null").returncode == 2
+
+
+def test_what_an_output_has_no_bytes_for_is_spelt_out(log: Any) -> None:
+    directory: Path = log("a", log.turn("Zähle\N{HORIZONTAL ELLIPSIS}", "\N{SNOWMAN}"))
+    ended = shell(f"dsh show {directory}", PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Z\\xe4hle\\u2026" in ended.stdout
+    assert "\\u2603" in ended.stdout
