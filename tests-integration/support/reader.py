@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 _STEP: Final = re.compile(
-    r"(?:`(?P<file>[\w.]+)`:\n\n```python\n(?P<text>.*?)|```console\n(?P<commands>.*?))^```$",
+    r"(?:`(?P<file>[\w.]+)`:\n\n(?:<!--[^\n]*-->\n)?```python\n(?P<text>.*?)"
+    r"|```console\n(?P<commands>.*?))^```$",
     re.MULTILINE | re.DOTALL,
 )
 _VARYING: Final = (
