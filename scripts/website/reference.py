@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from docutils import nodes
 from pygments.lexer import RegexLexer
 from pygments.token import Text
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.pycode import ModuleAnalyzer
@@ -88,6 +88,14 @@ def _resolve(
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", public, node, content)
 
 
+def _anchor(app: Sphinx, page: nodes.document) -> None:
+    """Let a page link to a name: ``api/dsh-agent.txt#dsh.agent.Agent``, checked like a heading."""
+    docname = app.env.docname
+    if docname.startswith(FOLDER):
+        names = [name for each in page.findall(desc_signature) for name in each["ids"]]
+        app.env.metadata[docname]["myst_slugs"] = {name: (None, name, name) for name in names}
+
+
 class _Mermaid(RegexLexer):
     """Hosts of Markdown draw such a block; here its text is shown, which says as much."""
 
@@ -97,6 +105,7 @@ class _Mermaid(RegexLexer):
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx."""
     app.connect("source-read", _rewrite)
+    app.connect("doctree-read", _anchor)
     app.connect("missing-reference", _resolve)
     app.add_lexer("mermaid", _Mermaid)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
