@@ -1,10 +1,11 @@
 """`dsh run` against an endpoint over real HTTP, and what is kept of it."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
-from command import Dsh
+from command import COMMAND, Dsh, environment
 from fake_endpoint import FakeEndpoint, refusal
 from openai_wire import answer
 
@@ -126,6 +127,37 @@ def test_an_answer_that_is_not_whole_is_never_on_standard_output(
     assert (ended.status, ended.out) == (1, "")
     assert "partial answer:\nOnce upon\n" in ended.err
     assert "dsh: max_tokens" in ended.err
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_an_answer_that_nobody_reads_any_more_fails_the_run_without_a_traceback(
+    endpoint: FakeEndpoint, form: tuple[str, ...]
+) -> None:
+    endpoint.replies = [answer(says("Forty-two."))]
+    with subprocess.Popen(
+        [*COMMAND, "run", "What is it?", *form],
+        env=environment(endpoint.url),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        err = process.stderr.read()
+        assert process.wait(60) == 1
+    assert "Exception" not in err
+    assert "Traceback" not in err
+
+
+def test_a_timeout_before_the_agent_is_there_aborts_the_run(
+    endpoint: FakeEndpoint, dsh: Dsh
+) -> None:
+    ended = dsh("run", "Hi.", "--timeout", "1e-9")
+    assert (ended.status, ended.out) == (1, "")
+    assert "dsh: aborted" in ended.err
+    assert endpoint.requests == []
 
 
 def test_a_failing_endpoint_fails_the_run(endpoint: FakeEndpoint, dsh: Dsh) -> None:

@@ -309,17 +309,6 @@ def test_listeners_are_called_in_asyncios_loop_in_order(stand: Any) -> None:
     stand.run(main)
 
 
-def test_progress_of_a_run_that_nobody_listens_to_stays_in_trio(stand: Any) -> None:
-    stand.script(reply("hi", progress=[TextProgress(text="hi")]))
-
-    async def main() -> None:
-        async with stand.open() as bridge:
-            assert (await bridge.run("scripted", stand.request(bridge))).text == "hi"
-
-    stand.run(main)
-    assert [event.text for event in stand.parent.heard(TextProgress)] == ["hi"]
-
-
 def talk(go_on: trio.Event) -> Callable[..., Any]:
     async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> SubagentResult[Any]:
         report = publish(child_id)
@@ -328,6 +317,22 @@ def talk(go_on: trio.Event) -> Callable[..., Any]:
         return SubagentResult(stop_reason="completed")
 
     return act
+
+
+def test_progress_of_a_run_that_nobody_listens_to_stays_in_trio(stand: Any) -> None:
+    go_on = trio.Event()
+    stand.script(talk(go_on))
+
+    async def main() -> None:
+        async with (
+            stand.open() as bridge,
+            await bridge.start("scripted", stand.request(bridge)) as run,
+        ):
+            stand.call_trio(go_on.set)
+            assert (await run.result()).completed
+
+    stand.run(main)
+    assert [event.text for event in stand.parent.heard(TextProgress)] == ["hello"]
 
 
 def test_progress_of_one_run_is_heard_and_a_listener_that_raises_disturbs_nobody(

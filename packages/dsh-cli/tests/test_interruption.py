@@ -1,5 +1,7 @@
 """Ctrl-C, once and twice."""
 
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -25,3 +27,18 @@ def test_the_first_ctrl_c_cancels_and_the_second_ends_what_does_not_end() -> Non
             assert process.stdout.readline() == line
             process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
+
+
+def test_the_second_ctrl_c_gives_a_terminal_its_cursor_back() -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=theirs
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(2):
+            process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    assert os.read(ours, 100) == b"\x1b[?25h"
+    os.close(ours)
+    os.close(theirs)

@@ -1,5 +1,6 @@
 """What cannot be meant is refused in one line, before anything is started."""
 
+import pty
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from dsh.cli import main
         (["run", "hi", "--output-schema", "nowhere:X"], "No module named 'nowhere'"),
         (["run", "hi", "--output-schema", "json:dumps"], "json:dumps is a function, not a type"),
         (["run", "hi", "--output-schema", "json:Nothing"], "no attribute 'Nothing'"),
+        (["run", "hi", "--output-schema", "json:JSONDecoder"], "schema: Unable to generate"),
         (["show", "nowhere"], "'nowhere' is no directory"),
         (["check", "nowhere"], "'nowhere' is no directory"),
     ],
@@ -43,6 +45,15 @@ def test_what_cannot_be_meant_is_refused_in_one_line(
     arguments: list[str], said: str, refused: Any
 ) -> None:
     assert said in refused(*arguments)
+
+
+def test_a_prompt_is_not_waited_for_at_a_terminal(
+    refused: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pty.openpty()
+    with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        assert "PROMPT: is missing: give one, or pipe one in" in refused("run")
 
 
 def test_without_a_model_and_without_a_key_the_ways_out_are_named(refused: Any) -> None:
@@ -99,6 +110,11 @@ def test_a_damaged_log_is_refused_by_show_and_found_by_check(
     assert "one.jsonl:3" in refused("show", str(logs))
     assert main(["check", str(logs)]) == 1
     assert "FAIL one.jsonl" in capsys.readouterr().out
+
+
+def test_a_log_that_cannot_be_read_is_refused(refused: Any, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").mkdir()
+    assert "one.jsonl cannot be read: Is a directory" in refused("show", str(tmp_path))
 
 
 def test_a_session_that_is_not_there_is_refused_with_those_that_are(refused: Any, log: Any) -> None:

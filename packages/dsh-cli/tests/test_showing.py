@@ -6,8 +6,25 @@ from typing import Any
 
 import pytest
 
-from dsh.agent import SessionEvent, TextBlock, TurnStarted
+from dsh.agent import (
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    PartialMessage,
+    PromptBlocked,
+    SessionEvent,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolResulted,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
 from dsh.cli import main
+from dsh.cli._history import read_delegations
+from dsh.cli._logs import read_logs
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +102,43 @@ def test_a_conversation_is_chosen_by_the_beginning_of_its_id(
     logs = log("xyz", log.turn("Second.", "2"))
     said = shown(capsys, logs, "--session", "x")
     assert said == "user: Second.\nassistant: 2\nend: turn 1 completed\n"
+
+
+def test_a_conversation_shows_all_that_was_said_thought_called_and_cut_off(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ToolCallBlock(id="c", name="look", arguments='{"at": 1}')
+    image = ImageBlock(media_type="image/png", data="AAAA")
+    told = ToolResultBlock(call_id="c", content=(TextBlock(text="nothing"), image), is_error=True)
+    thought = Message(
+        role="assistant", content=(ThinkingBlock(text="hm"), TextBlock(text=""), call)
+    )
+    events: list[SessionEvent] = [
+        PromptBlocked(message=Message(role="user", content=(TextBlock(text="x"),)), reason="no"),
+        AssistantMessage(message=thought, finish_reason="tool_calls", usage=Usage()),
+        ToolResulted(result=told),
+        PartialMessage(text="so f"),
+        TurnEnded(turn=1, reason="error", detail="lost"),
+    ]
+    logs = log("a", [TurnStarted(turn=1), *events])
+    assert shown(capsys, logs, "--session", "a").splitlines() == [
+        "blocked: no",
+        "thought: hm",
+        'call: look {"at": 1}',
+        "failure: nothing(an image)",
+        "assistant (cut off): so f",
+        "end: turn 1 error: lost",
+    ]
+
+
+def test_what_a_run_said_before_it_was_cut_off_is_its_text(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended_elsewhere = log.ended("never started here")
+    logs = log("a", [TurnStarted(turn=1), ended_elsewhere, PartialMessage(text="so f")])
+    assert "interrupted" in shown(capsys, logs)
+    (root,) = read_delegations(read_logs(str(logs)))
+    assert (root.label, root.text, root.children) == ("", "so f", [])
 
 
 def test_a_models_words_cannot_steer_the_terminal(

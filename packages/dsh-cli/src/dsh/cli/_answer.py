@@ -101,7 +101,7 @@ def _print_json(answer: Answer, watch: Watch, parts: Parts) -> None:
         "log": None if parts.log is None else str(parts.log),
         "tree": [as_json(root, watch.now) for root in watch.roots],
     }
-    sys.stdout.write(f"{_indented(data)}\n")
+    written(sys.stdout, f"{_indented(data)}\n")
 
 
 def _indented(data: object) -> str:
