@@ -16,10 +16,11 @@ FILES: Final = {
     "pyproject.toml": (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
     "parent.py": (
         "import runpy, subprocess, sys\n"
-        "subprocess.run([sys.executable, 'child.py'], check=True)\n"
+        "subprocess.run([sys.executable, '../child.py'], check=True, cwd='packages')\n"
         f"runpy.run_path('{FOLDER}/_used.py')\n"
     ),
-    "child.py": f"import runpy\nrunpy.run_path('{FOLDER}/_elsewhere.py')\n",
+    "child.py": f"import runpy\nrunpy.run_path('../{FOLDER}/_elsewhere.py')\n",
+    "packages/dsh-one/tests/test_one.py": "one = 1\n",
     f"{FOLDER}/_used.py": (
         "one = 1\n"
         "if one:  # pragma: no branch - one is one\n"
