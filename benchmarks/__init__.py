@@ -1,5 +1,10 @@
-"""What the family costs, as ratios of one run: ``python -m benchmarks [NAME ...]``.
+"""What the family costs, as ratios of one run: ``python -m benchmarks``.
 
-Read ``harness`` (how it is measured), ``floor`` (what bare trio costs), then a benchmark, say
-``log``. A new one is a module with a ``BENCHMARK`` that ``__main__`` lists.
+``groups`` says what is measured together: who, on which cases. A case (``harness``) is measured in
+the process of a ``worker``, which runs ``measure`` with the subject's own interpreter; ``rounds``
+lets all take turns and fills the ``results``. ``targets`` judges them, ``table``, ``plot`` and
+``page`` show them. The cases themselves: ``floor`` (bare trio), ``turns``, ``log``, ``listeners``,
+``delegate``, ``children``, ``http``, ``acp``, ``start``; those of others in ``original`` and
+``peers``. A new case is a name in a module's ``CASES``, and a line in ``groups`` if the group there
+chooses its cases.
 """

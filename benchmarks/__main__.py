@@ -1,73 +1,104 @@
-"""``python -m benchmarks``: run benchmarks, print their figures, fail beyond a limit."""
+"""``python -m benchmarks``: measure us, the floor and the peers, and judge the figures.
+
+Prints them as a table, leaves them as JSON and as a plot in build/benchmarks/, and fails if one of
+ours is beyond its limit or could not be measured.
+"""
 
 import argparse
 import json
-import math
-import os
-import platform
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
-from benchmarks import acp, children, delegate, floor, http, listeners, log, peer, start, turns
-from benchmarks.harness import Benchmark, Figure
+from benchmarks.groups import GROUPS, Group
+from benchmarks.machine import machine, versions
+from benchmarks.page import Run, page
+from benchmarks.results import Results
+from benchmarks.rounds import Limits, measure
+from benchmarks.table import as_json, case_lines, target_lines
+from benchmarks.targets import Verdict, judged
+from benchmarks.worker import ROOT
 
-BENCHMARKS: Final[tuple[Benchmark, ...]] = (
-    acp.BENCHMARK,
-    children.BENCHMARK,
-    delegate.BENCHMARK,
-    floor.BENCHMARK,
-    http.BENCHMARK,
-    listeners.BENCHMARK,
-    log.BENCHMARK,
-    peer.BENCHMARK,
-    start.BENCHMARK,
-    turns.BENCHMARK,
-)
+__all__ = ["main"]
+
+OUTPUT: Final = ROOT / "build" / "benchmarks"
+DOCS: Final = ROOT / "docs"
+ROUNDS: Final = 5
+COMMAND: Final = "uv run --group bench python -m benchmarks"
 
 
 def main(
-    arguments: Sequence[str] | None = None, *, benchmarks: Sequence[Benchmark] = BENCHMARKS
+    arguments: Sequence[str] | None = None,
+    *,
+    groups: Sequence[Group] = GROUPS,
+    output: Path = OUTPUT,
+    docs: Path = DOCS,
 ) -> int:
-    """Run the named benchmarks, or all; returns 1 if a figure is beyond its limit."""
-    known = {benchmark.name: benchmark for benchmark in benchmarks}
+    """Measure the named groups, or all; returns 1 when a figure of ours blocks or is missing."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(groups).parse_args(given)
+    known = {group.name: group for group in groups}
+    if unknown := [name for name in options.names if name not in known]:
+        _parser(groups).error(f"no {', '.join(unknown)}; there are {', '.join(known)}")
+    draw = _drawer()
+    if options.write_docs and draw is None:
+        _parser(groups).error(f"the page has a plot, which takes matplotlib: {COMMAND}")
+    began, at, on = time.monotonic(), datetime.now(UTC), machine()
+    results = measure(
+        [known[name] for name in options.names or known], Limits(rounds=options.rounds)
+    )
+    run = Run(
+        date=f"{at:%Y-%m-%d}",
+        minutes=(time.monotonic() - began) / 60,
+        command=" ".join([COMMAND, *given]),
+        machine=on,
+        versions=versions(),
+    )
+    verdicts = judged(results)
+    print("\n".join((*case_lines(results), *target_lines(verdicts))))
+    print(f"\n{run.date}, {run.minutes:.1f} minutes, {run.machine}")
+    output.mkdir(parents=True, exist_ok=True)
+    report = {**asdict(run), **as_json(results, verdicts)}
+    (output / "benchmarks.json").write_text(json.dumps(report, indent=1), encoding="utf-8")
+    if options.write_docs:
+        text = page(run, results, verdicts, plot="performance.svg")
+        (docs / "performance.md").write_text(text, encoding="utf-8")
+    if draw is None:
+        print(f"no plot, which takes matplotlib: {COMMAND}")
+    else:
+        draw(results, (docs if options.write_docs else output) / "performance.svg")
+    failures = _failures(results, verdicts)
+    print("\n".join(("", *failures)))
+    return 1 if failures else 0
+
+
+def _failures(results: Results, verdicts: Sequence[Verdict]) -> list[str]:
+    return [
+        *(f"not measured: {reason}" for reason in results.unmeasured()),
+        *(f"beyond its limit: {each.target.name}" for each in verdicts if each.blocks),
+    ]
+
+
+def _drawer() -> Callable[[Results, Path], None] | None:
+    """What draws, loaded before the run that is long; none without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return None
+    return cast("Callable[[Results, Path], None]", import_module("benchmarks.plot").draw)
+
+
+def _parser(groups: Sequence[Group]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
-    parser.add_argument("--rounds", type=int, default=7, help="samples per case (default: 7)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args(arguments)
-    names: list[str] = options.names or list(known)
-    if unknown := [name for name in names if name not in known]:
-        parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(known)}")
-    if os.environ.get("PYTHONDONTWRITEBYTECODE"):
-        print("warning: PYTHONDONTWRITEBYTECODE is set, imports cost more than usual")
-    results: dict[str, list[Figure]] = {}
-    for name in names:
-        print(f"{name}: {known[name].about}")
-        results[name] = list(known[name].run(options.rounds))
-        for figure in results[name]:
-            print(_line(figure))
-    if options.json is not None:
-        report = {name: [_record(figure) for figure in each] for name, each in results.items()}
-        options.json.write_text(json.dumps({"python": platform.python_version(), **report}))
-    beyond = [figure for figures in results.values() for figure in figures if not figure.within]
-    return 1 if beyond else 0
-
-
-def _record(figure: Figure) -> Mapping[str, object]:
-    """As JSON, which has no NaN."""
-    return asdict(figure) | {"value": None if math.isnan(figure.value) else figure.value}
-
-
-def _line(figure: Figure) -> str:
-    if math.isnan(figure.value):
-        return f"  {figure.name}: not measured"
-    text = f"  {figure.name:<48} {figure.value:>10,.2f} {figure.unit}"
-    if figure.limit is None:
-        return text.rstrip()
-    return f"{text:<64} {'ok' if figure.within else 'BEYOND'} (limit {figure.limit:g})"
+    names = ", ".join(group.name for group in groups)
+    parser.add_argument("names", nargs="*", metavar="GROUP", help=f"of {names}")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="at most so many (default: 5)")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/performance.md anew")
+    return parser
 
 
 if __name__ == "__main__":

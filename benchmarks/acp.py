@@ -1,25 +1,26 @@
 """A child in its own process: what this side of it costs, whatever the agent costs.
 
 The agent is a script of the standard library; its own time counts nowhere, since CPU time is that
-of this process. The limits are absolute: there is no floor to compare with but the process itself.
+of this process.
 """
 
 import json
 import sys
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import trio
 
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved
+from benchmarks.harness import Case, Sample, Stopwatch
 from dsh.subagent import SubagentService, SubagentStartRequest
 from dsh.subagent.testing import ScriptedParent
 from dsh.subagent_acp import AcpConfig, AcpProvider
 
-__all__ = ["BENCHMARK"]
+__all__ = ["CASES"]
 
 _AGENT = Path(__file__).parents[1] / "packages/dsh-subagent-acp/tests/agents/raw.py"
 _RUNS, _LIVE, _CHUNKS = 10, 20, 20_000
@@ -44,7 +45,7 @@ async def _delegate(service: SubagentService, runs: int) -> None:
 
 
 def _case(runs: int, operations: int, **script: Any) -> Case:
-    def case() -> float:
+    def case() -> Sample:
         service = _service(**script)
         with Stopwatch() as watch:
             trio.run(_delegate, service, runs)
@@ -58,8 +59,8 @@ async def _bare(runs: int) -> None:
         await trio.run_process([sys.executable, "-S", "-E", "-c", ""])
 
 
-def _process(runs: int) -> Callable[[], float]:
-    def case() -> float:
+def _process(runs: int) -> Case:
+    def case() -> Sample:
         with Stopwatch() as watch:
             trio.run(_bare, runs)
         return watch.per(runs)
@@ -67,8 +68,8 @@ def _process(runs: int) -> Callable[[], float]:
     return case
 
 
-async def _memory() -> float:
-    """Bytes that a live child keeps in this process."""
+async def _memory() -> Sample:
+    """Memory that a live child keeps in this process."""
     service = _service(steps=[{"hang": True}])
     async with ScriptedParent(cwd="/") as parent, AsyncExitStack() as runs:
         await runs.enter_async_context(await service.start("acp", _request(parent)))
@@ -76,28 +77,14 @@ async def _memory() -> float:
         try:
             for _ in range(_LIVE):
                 await runs.enter_async_context(await service.start("acp", _request(parent)))
-            return tracemalloc.get_traced_memory()[0] / _LIVE
+            return {"kilobytes": tracemalloc.get_traced_memory()[0] / _LIVE / 1024}
         finally:
             tracemalloc.stop()
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    trio.run(_delegate, _service(), 1)  # imports the models
-    cases = {
-        "a whole run": _case(_RUNS, _RUNS),
-        "a bare process": _process(_RUNS),
-        "a chunk": _case(1, _CHUNKS, steps=[{"flood": _CHUNKS}]),
-    }
-    measured = interleaved(cases, rounds=rounds)
-    whole, chunk = measured.median("a whole run"), measured.median("a chunk")
-    return (
-        Figure(name="a whole run, our CPU", value=whole * 1e3, unit="ms", limit=15),
-        Figure(
-            name="a bare process, our CPU", value=measured.median("a bare process") * 1e3, unit="ms"
-        ),
-        Figure(name="a chunk of text, our CPU", value=chunk * 1e6, unit="µs", limit=50),
-        Figure(name="memory of a live child", value=trio.run(_memory) / 1024, unit="KB", limit=300),
-    )
-
-
-BENCHMARK = Benchmark(name="acp", about="a child over the Agent Client Protocol", run=_run)
+CASES: Mapping[str, Case] = {
+    "ACP run": _case(_RUNS, _RUNS),
+    "bare process": _process(_RUNS),
+    "ACP chunk": _case(1, _CHUNKS, steps=[{"flood": _CHUNKS}]),
+    "live ACP child": partial(trio.run, _memory),
+}

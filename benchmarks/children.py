@@ -4,16 +4,15 @@ All children of a case are alive at once: a model holds them until the last one 
 """
 
 import gc
-import tracemalloc
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Final, final
 
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from benchmarks.floor import floor_case
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved, tracked_objects
+from benchmarks.floor import SIZES
+from benchmarks.harness import Case, Sample, Stopwatch, peak_kilobytes, tracked_objects
+from benchmarks.imports import import_case
 from dsh.agent import (
     Agent,
     AgentOptions,
@@ -31,11 +30,10 @@ from dsh.subagent import SubagentService, SubagentStartRequest
 from dsh.subagent_fork import ForkProvider
 from dsh.subagent_spawn import SpawnProvider
 
-__all__ = ["BENCHMARK", "fan_out_case"]
+__all__ = ["CASES"]
 
-SIZES: Final = (100, 1_000, 10_000)
 ONE_BY_ONE: Final = 200
-HISTORY: Final = 10_000
+LIVE: Final = 500
 SCHEMA: Final = {"type": "object", "properties": {"v": {"type": "integer"}}, "required": ["v"]}
 
 
@@ -110,8 +108,8 @@ async def _at_once(count: int, watch: Stopwatch | None = None, *, objects: bool 
     return tracked
 
 
-def fan_out_case(count: int, *, collector: bool = True) -> Case:
-    def case() -> float:
+def _fan_out(count: int, *, collector: bool = True) -> Case:
+    def case() -> Sample:
         watch = Stopwatch()
         if not collector:
             gc.disable()
@@ -125,7 +123,7 @@ def fan_out_case(count: int, *, collector: bool = True) -> Case:
 
 
 def _one_by_one(provider: str, *, messages: int = 0, schema: object = None) -> Case:
-    def case() -> float:
+    def case() -> Sample:
         watch = Stopwatch()
 
         async def main() -> None:
@@ -142,9 +140,9 @@ def _one_by_one(provider: str, *, messages: int = 0, schema: object = None) -> C
 
 
 def _cancelled(count: int) -> Case:
-    """CPU seconds per live child to cancel them all and see them end."""
+    """Seconds per live child to cancel them all and see them end."""
 
-    def case() -> float:
+    def case() -> Sample:
         watch = Stopwatch()
 
         async def main() -> None:
@@ -166,95 +164,33 @@ def _cancelled(count: int) -> Case:
     return case
 
 
-def _floor_cancelled(count: int) -> Case:
-    def case() -> float:
-        watch = Stopwatch()
-
-        async def main() -> None:
-            async with trio.open_nursery() as nursery:
-                for _ in range(count):
-                    await nursery.start(_waiting)
-                with watch:
-                    nursery.cancel_scope.cancel()
-                    with trio.CancelScope(shield=True):
-                        while nursery.child_tasks:
-                            await trio.lowlevel.checkpoint()
-
-        trio.run(main)
-        return watch.per(count)
-
-    return case
-
-
-async def _waiting(*, task_status: trio.TaskStatus[None]) -> None:
-    """The floor's child and its holder, waiting."""
-    with trio.CancelScope():
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(trio.sleep_forever)
-            task_status.started()
-
-
-def _objects_per_child(count: int) -> float:
+def _live_child() -> Sample:
     async def main() -> tuple[int, int]:
         await _at_once(1)
         one = await _at_once(1, objects=True)
-        return one, await _at_once(count + 1, objects=True)
+        return one, await _at_once(LIVE + 1, objects=True)
 
     one, many = trio.run(main)
-    return (many - one) / count
+    with peak_kilobytes(LIVE) as sample:
+        trio.run(_at_once, LIVE)
+    return {**sample, "objects": (many - one) / LIVE}
 
 
-def _peak_kilobytes_per_child(count: int) -> float:
-    trio.run(_at_once, 1)
-    tracemalloc.start()
-    try:
-        trio.run(_at_once, count)
-        return tracemalloc.get_traced_memory()[1] / count / 1024
-    finally:
-        tracemalloc.stop()
-
-
-def _run(rounds: int) -> Sequence[Figure]:
-    few, _, many = SIZES
-    measured = interleaved(
-        {
-            **{f"floor at {n:,}": floor_case(n) for n in SIZES},
-            **{f"fan-out at {n:,}": fan_out_case(n) for n in SIZES},
-            f"fan-out at {few:,}, no collector": fan_out_case(few, collector=False),
-            f"fan-out at {many:,}, no collector": fan_out_case(many, collector=False),
-            "a spawn": _one_by_one("spawn"),
-            "a fork of 10,000 messages": _one_by_one("fork", messages=HISTORY),
-            "a structured child": _one_by_one("spawn", schema=SCHEMA),
-            "cancel of 1,000": _cancelled(1_000),
-            "floor's cancel of 1,000": _floor_cancelled(1_000),
-        },
-        rounds=rounds,
-    )
-    growth = measured.ratio("fan-out at 10,000", "fan-out at 100")
-    floor_growth = measured.ratio("floor at 10,000", "floor at 100").value
-    return (
-        *(measured.microseconds(case) for case in measured.samples),
-        measured.ratio("fan-out at 10,000", "floor at 10,000", limit=2),
-        replace(
-            growth,
-            name="fan-out's growth ÷ the floor's growth",
-            value=growth.value / floor_growth,
-            limit=1.3,
-        ),
-        measured.ratio(
-            "fan-out at 10,000, no collector", "fan-out at 100, no collector", limit=1.3
-        ),
-        measured.ratio("a fork of 10,000 messages", "a spawn", limit=1.2),
-        measured.ratio("a structured child", "a spawn", limit=1.75),
-        measured.ratio("cancel of 1,000", "floor's cancel of 1,000", limit=3),
-        Figure(name="tracked objects per live child", value=_objects_per_child(1_000), limit=110),
-        Figure(
-            name="peak memory per live child",
-            value=_peak_kilobytes_per_child(1_000),
-            unit="KB",
-            limit=18,
-        ),
-    )
-
-
-BENCHMARK = Benchmark(name="children", about="spawned, forked, structured, cancelled", run=_run)
+CASES: Mapping[str, Case] = {
+    "child alone": _one_by_one("spawn"),
+    "structured child": _one_by_one("spawn", schema=SCHEMA),
+    **{
+        f"child given {messages:,} messages": _one_by_one("fork", messages=messages)
+        for messages in (1_000, 10_000)
+    },
+    **{f"fan-out of {count:,}": _fan_out(count) for count in SIZES},
+    **{
+        f"fan-out of {count:,}, no collector": _fan_out(count, collector=False)
+        for count in (SIZES[0], SIZES[-1])
+    },
+    "cancel of 1,000": _cancelled(1_000),
+    "live child": _live_child,
+    "import": import_case(
+        "dsh.subagent", "dsh.agent_loop", "dsh.subagent_spawn", "dsh.subagent_fork"
+    ),
+}

@@ -1,16 +1,16 @@
 """A delegation as a model makes it: the parent's two answers, the tool call, and the whole child.
 
-What the parent's turn would cost anyway is measured beside it, with a tool that does nothing. The
-limits are in floors; ``benchmarks.peer`` measures the same turn beside other libraries.
+What the parent's turn would cost anyway is measured beside it, with a tool that does nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final, final
 
 import trio
 
+from benchmarks import children
 from benchmarks.floor import floor_case
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved
+from benchmarks.harness import Case, Sample, Stopwatch
 from dsh.agent import (
     AgentOptions,
     AgentSpec,
@@ -27,7 +27,7 @@ from dsh.subagent import SubagentService
 from dsh.subagent_spawn import SpawnProvider
 from dsh.tool_subagent import mount_subagent_tool
 
-__all__ = ["BENCHMARK", "turn_case"]
+__all__ = ["CASES"]
 
 DELEGATIONS: Final = 300
 SCHEMA: Final[dict[str, object]] = {
@@ -66,8 +66,8 @@ class Model:
                 return self._say
 
 
-def turn_case(called: str, *, schema: dict[str, object] | None = None) -> Case:
-    def case() -> float:
+def _turn(called: str, *, schema: dict[str, object] | None = None) -> Case:
+    def case() -> Sample:
         watch = Stopwatch()
 
         async def main() -> None:
@@ -90,24 +90,14 @@ def turn_case(called: str, *, schema: dict[str, object] | None = None) -> Case:
     return case
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    measured = interleaved(
-        {
-            "floor at 100": floor_case(100),
-            "a turn with a trivial tool": turn_case("trivial"),
-            "a turn that delegates": turn_case("subagent"),
-            "a turn that delegates for a structure": turn_case("subagent", schema=SCHEMA),
-        },
-        rounds=rounds,
-    )
-    structured = "a turn that delegates for a structure"
-    added = measured.median("a turn that delegates") - measured.median("a turn with a trivial tool")
-    return (
-        *(measured.microseconds(case) for case in measured.samples),
-        Figure(name="what delegating adds to the turn", value=added * 1e6, unit="µs"),
-        measured.ratio("a turn that delegates", "floor at 100", limit=6),
-        measured.ratio(structured, "a turn that delegates", limit=1.5),
-    )
-
-
-BENCHMARK = Benchmark(name="delegate", about="delegations through the tool", run=_run)
+CASES: Mapping[str, Case] = {
+    "delegation": _turn("subagent"),
+    "trivial tool": _turn("trivial"),
+    "structured delegation": _turn("subagent", schema=SCHEMA),
+    **{
+        name: case
+        for name, case in children.CASES.items()
+        if "child" in name and name != "live child"
+    },
+    "floor of 100": floor_case(100),
+}

@@ -4,14 +4,18 @@ A holder task starts the child with ``nursery.start``; the child has a cancel sc
 a channel of its own, and all children are alive at once before the first one ends.
 """
 
-import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Final
 
 import trio
 
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved, tracked_objects
+from benchmarks.harness import Case, Sample, Stopwatch, peak_kilobytes, tracked_objects
+from benchmarks.imports import import_case
 
-__all__ = ["BENCHMARK", "fan_out", "floor_case"]
+__all__ = ["CASES", "SIZES", "fan_out", "floor_case"]
+
+SIZES: Final = (100, 1_000, 10_000)
+LIVE: Final = 500
 
 
 async def _child(
@@ -51,9 +55,9 @@ async def fan_out(count: int, *, count_objects: bool = False) -> int:
 
 
 def floor_case(count: int) -> Case:
-    """CPU seconds per child at *count* children."""
+    """Seconds per child at *count* children."""
 
-    def case() -> float:
+    def case() -> Sample:
         watch = Stopwatch()
 
         async def main() -> None:
@@ -66,34 +70,46 @@ def floor_case(count: int) -> Case:
     return case
 
 
-def _objects_per_child(count: int) -> float:
+def _live_child() -> Sample:
     async def main() -> tuple[int, int]:
         one = await fan_out(1, count_objects=True)
-        return one, await fan_out(count + 1, count_objects=True)
+        return one, await fan_out(LIVE + 1, count_objects=True)
 
     one, many = trio.run(main)
-    return (many - one) / count
+    with peak_kilobytes(LIVE) as sample:
+        trio.run(fan_out, LIVE)
+    return {**sample, "objects": (many - one) / LIVE}
 
 
-def _peak_bytes_per_child(count: int) -> float:
-    trio.run(fan_out, 1)
-    tracemalloc.start()
-    try:
-        trio.run(fan_out, count)
-        return tracemalloc.get_traced_memory()[1] / count
-    finally:
-        tracemalloc.stop()
+def _cancelled() -> Sample:
+    """Seconds per live child to cancel them all and see them end."""
+    watch = Stopwatch()
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            for _ in range(LIVE):
+                await nursery.start(_waiting)
+            with watch:
+                nursery.cancel_scope.cancel()
+                with trio.CancelScope(shield=True):
+                    while nursery.child_tasks:
+                        await trio.lowlevel.checkpoint()
+
+    trio.run(main)
+    return watch.per(LIVE)
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    sizes = (100, 1_000, 10_000)
-    measured = interleaved({f"floor at {n:,}": floor_case(n) for n in sizes}, rounds=rounds)
-    return (
-        *(measured.microseconds(f"floor at {n:,}") for n in sizes),
-        measured.ratio("floor at 10,000", "floor at 100"),
-        Figure(name="peak memory per child", value=_peak_bytes_per_child(1_000) / 1024, unit="KB"),
-        Figure(name="tracked objects per child", value=_objects_per_child(1_000)),
-    )
+async def _waiting(*, task_status: trio.TaskStatus[None]) -> None:
+    """The child and its holder, waiting."""
+    with trio.CancelScope():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            task_status.started()
 
 
-BENCHMARK = Benchmark(name="floor", about="what bare trio costs per child", run=_run)
+CASES: Mapping[str, Case] = {
+    **{f"fan-out of {count:,}": floor_case(count) for count in SIZES},
+    "live child": _live_child,
+    "cancel of 1,000": _cancelled,
+    "import": import_case("trio", "pydantic"),
+}

@@ -1,99 +1,56 @@
-"""How a benchmark measures: CPU time, cases taking turns, medians, and ratios of one run.
+"""What every case is measured with: a stopwatch for CPU and wall time, and counts without noise.
 
-Absolute times move from run to run and from machine to machine. A ratio of two cases that took
-turns in one run does not, or much less, so limits are set on ratios.
+It runs in the process that is measured, a peer's too, and so imports the standard library only.
 """
 
 import gc
-import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import tracemalloc
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import TypeAlias, final
 
-__all__ = ["Benchmark", "Case", "Figure", "Measured", "Stopwatch", "interleaved", "tracked_objects"]
+__all__ = ["Case", "Sample", "Stopwatch", "peak_kilobytes", "tracked_objects"]
 
-Case: TypeAlias = Callable[[], float]
-"""Prepares and runs once; returns the CPU seconds per operation of what a ``Stopwatch`` timed."""
+Sample: TypeAlias = Mapping[str, float]
+"""One measurement: ``cpu`` and ``wall`` in seconds per operation, or ``kilobytes``, ``objects``."""
 
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One line of the report; beyond ``limit`` the run fails. NaN is what was not measured."""
-
-    name: str
-    value: float
-    unit: str = ""
-    limit: float | None = None
-
-    @property
-    def within(self) -> bool:
-        """Whether there is no limit, or the value keeps it."""
-        return self.limit is None or self.value <= self.limit
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
-    """A named set of figures; ``run`` measures in the given number of rounds."""
-
-    name: str
-    about: str
-    run: Callable[[int], Sequence[Figure]]
+Case: TypeAlias = Callable[[], Sample]
+"""Prepares, runs once and says what that took."""
 
 
 @final
 class Stopwatch:
-    """Times its ``with`` block in CPU seconds of this process, all threads together."""
+    """Times its ``with`` block: CPU seconds of this process, all threads together, and wall."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.cpu = self.wall = 0.0
 
     def __enter__(self) -> "Stopwatch":
         gc.collect()
-        self._started = time.process_time()
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.seconds = time.process_time() - self._started
+        self.cpu = time.process_time() - self._cpu
+        self.wall = time.perf_counter() - self._wall
 
-    def per(self, operations: int) -> float:
+    def per(self, operations: int) -> Sample:
         """Seconds per operation."""
-        return self.seconds / operations
+        return {"cpu": self.cpu / operations, "wall": self.wall / operations}
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """The samples of each case, one per round, in the order of the rounds."""
-
-    samples: Mapping[str, Sequence[float]]
-
-    def median(self, case: str) -> float:
-        """CPU seconds per operation."""
-        return statistics.median(self.samples[case])
-
-    def microseconds(self, case: str) -> Figure:
-        """The median as a line of context."""
-        return Figure(name=case, value=self.median(case) * 1e6, unit="µs")
-
-    def ratio(self, case: str, base: str, *, limit: float | None = None) -> Figure:
-        """The median of the rounds' ratios: what slows a whole round down does not count."""
-        pairs = zip(self.samples[case], self.samples[base], strict=True)
-        value = statistics.median(mine / other for mine, other in pairs)
-        return Figure(name=f"{case} ÷ {base}", value=value, limit=limit)
-
-
-def interleaved(cases: Mapping[str, Case], *, rounds: int) -> Measured:
-    """Run the cases in turn, *rounds* times, after one round that does not count."""
-    samples: dict[str, list[float]] = {name: [] for name in cases}
-    for number in range(rounds + 1):
-        for name, case in cases.items():
-            seconds = case()
-            if number:
-                samples[name].append(seconds)
-    return Measured(samples=samples)
+@contextmanager
+def peak_kilobytes(operations: int) -> Generator[dict[str, float]]:
+    """Put ``kilobytes`` into what it yields: the block's peak of traced memory per operation."""
+    sample: dict[str, float] = {}
+    gc.collect()
+    tracemalloc.start()
+    try:
+        yield sample
+        sample["kilobytes"] = tracemalloc.get_traced_memory()[1] / operations / 1024
+    finally:
+        tracemalloc.stop()
 
 
 def tracked_objects() -> int:

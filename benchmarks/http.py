@@ -1,9 +1,9 @@
-"""A delegation over HTTP: what it costs beside three bare requests of the same client."""
+"""A delegation over HTTP: beside bare requests of the same client, and many in one turn.
 
-import subprocess
-import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+``benchmarks.original`` does the latter with the original system, at the same kind of endpoint.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
 import httpx2
@@ -11,7 +11,8 @@ import openai
 import trio
 from pydantic import SecretStr
 
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved
+from benchmarks.harness import Case, Sample, Stopwatch
+from benchmarks.http_endpoint import endpoint
 from dsh.agent import AgentOptions, AgentSpec, OpenedAgent
 from dsh.agent_loop import open_host
 from dsh.llm_openai import OpenAIConfig, OpenAIModel
@@ -19,39 +20,26 @@ from dsh.subagent import SubagentService
 from dsh.subagent_spawn import SpawnProvider
 from dsh.tool_subagent import SubagentToolConfig, mount_subagent_tool
 
-__all__ = ["BENCHMARK"]
+__all__ = ["CASES"]
 
 DELEGATIONS: Final = 40
-OPTIONS: Final = AgentOptions(model="m")
+OPTIONS: Final = AgentOptions(model="m", max_steps=100)
 
 
-@contextmanager
-def _endpoint() -> Generator[str]:
-    command = [sys.executable, "-m", "benchmarks.http_endpoint"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-        process.stdin.close()  # its sign to end
+def _bare() -> Sample:
+    watch = Stopwatch()
 
+    async def main(url: str) -> None:
+        http = httpx2.AsyncClient()
+        async with openai.AsyncOpenAI(api_key="k", base_url=url, http_client=http) as client:
+            await _ask(client)  # connects
+            with watch:
+                for _ in range(3 * DELEGATIONS):
+                    await _ask(client)
 
-def _bare(url: str) -> Case:
-    def case() -> float:
-        watch = Stopwatch()
-
-        async def main() -> None:
-            async with openai.AsyncOpenAI(
-                api_key="k", base_url=url, http_client=httpx2.AsyncClient()
-            ) as client:
-                await _ask(client)  # connects
-                with watch:
-                    for _ in range(3 * DELEGATIONS):
-                        await _ask(client)
-
-        trio.run(main)
-        return watch.per(DELEGATIONS)
-
-    return case
+    with endpoint() as url:
+        trio.run(main, url)
+    return watch.per(DELEGATIONS)
 
 
 async def _ask(client: openai.AsyncOpenAI) -> None:
@@ -62,13 +50,14 @@ async def _ask(client: openai.AsyncOpenAI) -> None:
         pass
 
 
-def _delegation(url: str) -> Case:
-    config = OpenAIConfig(base_url=url, api_key=SecretStr("k"))
+def _delegation(*, turns: int, of: int) -> Case:
+    """So many turns, each of an agent of its own that delegates as often, one after the other."""
 
-    def case() -> float:
+    def case() -> Sample:
         watch = Stopwatch()
 
-        async def main() -> None:
+        async def main(url: str) -> None:
+            config = OpenAIConfig(base_url=url, api_key=SecretStr("k"))
             async with OpenAIModel(config) as model, open_host(options=OPTIONS) as host:
                 host.models.register(model, "m")
                 subagents = SubagentService()
@@ -76,33 +65,27 @@ def _delegation(url: str) -> Case:
                 mount_subagent_tool(
                     host, subagents, SubagentToolConfig(provider="spawn", max_depth=1)
                 )
-                await _delegate(host.agents.open(AgentSpec()))
+                await _turn(host.agents.open(AgentSpec()), 1)
                 with watch:
-                    for _ in range(DELEGATIONS):
-                        await _delegate(host.agents.open(AgentSpec()))
+                    for _ in range(turns):
+                        await _turn(host.agents.open(AgentSpec()), of)
 
-        trio.run(main)
-        return watch.per(DELEGATIONS)
+        with endpoint() as url:
+            trio.run(main, url)
+        return watch.per(turns * of)
 
     return case
 
 
-async def _delegate(opening: OpenedAgent) -> None:
+async def _turn(opening: OpenedAgent, delegations: int) -> None:
     async with opening as agent:
-        agent.send("go")
+        agent.send(f"delegate {delegations}")
         await agent.wait_idle()
-        assert agent.model_requests == 3, agent.session.events
+        assert agent.model_requests == 2 * delegations + 1, agent.session.events
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    with _endpoint() as url:
-        cases = {"three bare requests": _bare(url), "a delegation": _delegation(url)}
-        measured = interleaved(cases, rounds=rounds)
-    beyond = measured.median("a delegation") - measured.median("three bare requests")
-    return (
-        *(measured.microseconds(case) for case in measured.samples),
-        Figure(name="a delegation beyond them", value=beyond * 1e3, unit="ms", limit=1.0),
-    )
-
-
-BENCHMARK = Benchmark(name="http", about="a delegation over HTTP", run=_run)
+CASES: Mapping[str, Case] = {
+    "three bare requests": _bare,
+    "HTTP delegation": _delegation(turns=DELEGATIONS, of=1),
+    "HTTP delegation, of 50 in a turn": _delegation(turns=1, of=50),
+}

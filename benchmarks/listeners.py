@@ -1,15 +1,14 @@
 """What listeners cost a delegation: ten that do nothing, against none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import trio
 
-from benchmarks.floor import floor_case
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved
+from benchmarks.harness import Case, Sample, Stopwatch
 from dsh.subagent import RunEnded, RunStarted, SubagentService, SubagentStartRequest
 from dsh.subagent.testing import ScriptedParent, ScriptedProvider
 
-__all__ = ["BENCHMARK"]
+__all__ = ["CASES"]
 
 RUNS = 1_000
 LISTENERS = 10
@@ -28,7 +27,7 @@ async def _delegate(service: SubagentService, *, listeners: int) -> None:
 
 
 def _delegations(listeners: int) -> Case:
-    def case() -> float:
+    def case() -> Sample:
         watch, service = Stopwatch(), SubagentService()
         service.register(ScriptedProvider())
 
@@ -42,17 +41,7 @@ def _delegations(listeners: int) -> Case:
     return case
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    plain, heard, floor = "a delegation", f"with {LISTENERS} listeners", "floor at 100"
-    measured = interleaved(
-        {floor: floor_case(100), plain: _delegations(0), heard: _delegations(LISTENERS)},
-        rounds=rounds,
-    )
-    return (
-        measured.microseconds(plain),
-        measured.ratio(plain, floor),
-        measured.ratio(heard, plain, limit=1.05),
-    )
-
-
-BENCHMARK = Benchmark(name="listeners", about="what listeners cost a delegation", run=_run)
+CASES: Mapping[str, Case] = {
+    "scripted delegation": _delegations(0),
+    "the same with ten listeners": _delegations(LISTENERS),
+}

@@ -1,20 +1,13 @@
 """The session log: appending, deriving messages and forking cost the same at any length."""
 
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 
-from benchmarks.harness import (
-    Benchmark,
-    Case,
-    Figure,
-    Stopwatch,
-    interleaved,
-    tracked_objects,
-)
+from benchmarks.harness import Case, Sample, Stopwatch, tracked_objects
 from dsh.agent import Session, SessionHeader, SessionId, TurnEnded
 from dsh.agent.testing import completed_turn
 
-__all__ = ["BENCHMARK", "log_of"]
+__all__ = ["CASES", "log_of"]
 
 SMALL, LARGE = 10, 10_000
 _LOGS, _TURNS = 10, 40
@@ -34,7 +27,7 @@ def log_of(messages: int) -> Session:
 def _append(messages: int) -> Case:
     events = (_STARTED, *_REST) * _TURNS
 
-    def case() -> float:
+    def case() -> Sample:
         logs = [log_of(messages) for _ in range(_LOGS)]
         with Stopwatch() as watch:
             for log in logs:
@@ -61,7 +54,7 @@ def _forked(parent: Session) -> Session:
 def _fork(messages: int) -> Case:
     parent = log_of(messages)
 
-    def case() -> float:
+    def case() -> Sample:
         with Stopwatch() as watch:
             for _ in range(500):
                 _forked(parent)
@@ -70,8 +63,12 @@ def _fork(messages: int) -> Case:
     return case
 
 
-def _kept_by_forks(messages: int) -> tuple[float, float]:
-    """Bytes, and objects the collector walks, that a fork keeps alive of its own."""
+def _kept(messages: int) -> Case:
+    return lambda: _kept_by_forks(messages)
+
+
+def _kept_by_forks(messages: int) -> Sample:
+    """Memory, and objects the collector walks, that a fork keeps alive of its own."""
     parent = log_of(messages)
     objects = tracked_objects()
     children = [_forked(parent) for _ in range(100)]
@@ -83,25 +80,15 @@ def _kept_by_forks(messages: int) -> tuple[float, float]:
         size = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    return size / len(children), objects / len(children)
+    return {"kilobytes": size / len(children) / 1024, "objects": objects / len(children)}
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    makers: dict[str, Callable[[int], Case]] = {"append and view": _append, "fork": _fork}
-    measured = interleaved(
-        {f"{name} at {n:,}": make(n) for name, make in makers.items() for n in (SMALL, LARGE)},
-        rounds=rounds,
+CASES: Mapping[str, Case] = {
+    f"{name} {messages:,} messages": make(messages)
+    for name, make in (
+        ("append to and view", _append),
+        ("log forked from", _fork),
+        ("kept by a fork of", _kept),
     )
-    (small, _), (large, tracked) = _kept_by_forks(SMALL), _kept_by_forks(LARGE)
-    figures = [measured.microseconds(name) for name in measured.samples]
-    for name in makers:
-        figures.append(measured.ratio(f"{name} at {LARGE:,}", f"{name} at {SMALL:,}", limit=1.2))
-    return (
-        *figures,
-        Figure(name="a fork of 10,000 keeps", value=large, unit="bytes"),
-        Figure(name="that ÷ what a fork of 10 keeps", value=large / small, limit=1.2),
-        Figure(name="tracked objects per fork", value=tracked),
-    )
-
-
-BENCHMARK = Benchmark(name="log", about="append, derived messages and fork by length", run=_run)
+    for messages in (SMALL, LARGE)
+}

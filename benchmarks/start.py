@@ -3,20 +3,19 @@
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping
 
-from benchmarks.harness import Benchmark, Case, Figure, interleaved
+from benchmarks.harness import Case, Sample
 
-__all__ = ["BENCHMARK"]
-
-LIMIT = 1.2
+__all__ = ["CASES"]
 
 
 def _python(*arguments: str) -> Case:
-    def case() -> float:
-        before = _seconds_of_children()
+    def case() -> Sample:
+        wall, before = time.perf_counter(), _seconds_of_children()
         subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
-        return _seconds_of_children() - before
+        return {"cpu": _seconds_of_children() - before, "wall": time.perf_counter() - wall}
 
     return case
 
@@ -26,20 +25,7 @@ def _seconds_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    told, bare = "dsh --help", "importing argparse and rich"
-    measured = interleaved(
-        {
-            told: _python("-m", "dsh.cli", "--help"),
-            bare: _python("-c", "import argparse, rich.console, rich.live"),
-            "importing argparse": _python("-c", "import argparse"),
-        },
-        rounds=rounds,
-    )
-    return [
-        *(measured.microseconds(name) for name in measured.samples),
-        measured.ratio(told, bare, limit=LIMIT),
-    ]
-
-
-BENCHMARK = Benchmark(name="start", about="the start of the command", run=_run)
+CASES: Mapping[str, Case] = {
+    "dsh --help": _python("-m", "dsh.cli", "--help"),
+    "importing argparse and rich": _python("-c", "import argparse, rich.console, rich.live"),
+}

@@ -1,14 +1,14 @@
 """The loop: what a turn, a tool step and an idle agent cost beside the model's own answer."""
 
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final, final
 
 import trio
 import trio.testing
 
 from benchmarks.floor import floor_case
-from benchmarks.harness import Benchmark, Case, Figure, Stopwatch, interleaved
+from benchmarks.harness import Case, Sample, Stopwatch
 from dsh.agent import (
     AgentOptions,
     AgentSpec,
@@ -21,7 +21,7 @@ from dsh.agent import (
 from dsh.agent.testing import call, completed_turn, say
 from dsh.agent_loop import open_host
 
-__all__ = ["BENCHMARK"]
+__all__ = ["CASES"]
 
 TURNS: Final = 300
 STEPS: Final = 300
@@ -51,7 +51,7 @@ class Model:
         return self._call
 
 
-def _bare_model() -> float:
+def _bare_model() -> Sample:
     watch, model = Stopwatch(), Model(0)
     request = ChatRequest(model="model", messages=())
 
@@ -69,7 +69,7 @@ def _seed(messages: int) -> tuple[SessionEvent, ...]:
 
 
 def _loop(*, turns: int, calls: int, seed: tuple[SessionEvent, ...] = ()) -> Case:
-    def case() -> float:
+    def case() -> Sample:
         watch = Stopwatch()
 
         async def main() -> None:
@@ -88,10 +88,10 @@ def _loop(*, turns: int, calls: int, seed: tuple[SessionEvent, ...] = ()) -> Cas
     return case
 
 
-def _idle_kilobytes() -> float:
+def _idle_agent() -> Sample:
     """Memory per agent that has been made and waits, in a task of its own."""
 
-    async def main() -> float:
+    async def main() -> Sample:
         async with open_host(options=OPTIONS) as host:
             await host.agents.create(AgentSpec())
             tracemalloc.start()
@@ -101,33 +101,17 @@ def _idle_kilobytes() -> float:
             await trio.testing.wait_all_tasks_blocked()
             after, _ = tracemalloc.get_traced_memory()
             tracemalloc.stop()
-            return (after - before) / IDLE / 1024
+            return {"kilobytes": (after - before) / IDLE / 1024}
 
     return trio.run(main)
 
 
-def _run(rounds: int) -> Sequence[Figure]:
-    measured = interleaved(
-        {
-            "floor at 100": floor_case(100),
-            "the bare model": _bare_model,
-            "a turn of one step": _loop(turns=TURNS, calls=0),
-            "a tool step": _loop(turns=1, calls=STEPS),
-            "a step after 10 messages": _loop(turns=1, calls=STEPS, seed=_seed(10)),
-            "a step after 10,000 messages": _loop(turns=1, calls=STEPS, seed=_seed(10_000)),
-        },
-        rounds=rounds,
-    )
-    floor, model = measured.median("floor at 100"), measured.median("the bare model")
-    turn = (measured.median("a turn of one step") - model) / floor
-    step = (measured.median("a tool step") - model) / floor
-    return (
-        *(measured.microseconds(case) for case in measured.samples),
-        Figure(name="a turn beyond the model ÷ floor", value=turn, limit=1.0),
-        Figure(name="a tool step beyond the model ÷ floor", value=step, limit=1.2),
-        measured.ratio("a step after 10,000 messages", "a step after 10 messages", limit=1.2),
-        Figure(name="an idle agent", value=_idle_kilobytes(), unit="KB", limit=12),
-    )
-
-
-BENCHMARK = Benchmark(name="turns", about="turns, tool steps, idle agents", run=_run)
+CASES: Mapping[str, Case] = {
+    "floor of 100": floor_case(100),
+    "bare model": _bare_model,
+    "one-step turn": _loop(turns=TURNS, calls=0),
+    "tool step": _loop(turns=1, calls=STEPS),
+    "step after 10 messages": _loop(turns=1, calls=STEPS, seed=_seed(10)),
+    "step after 10,000 messages": _loop(turns=1, calls=STEPS, seed=_seed(10_000)),
+    "idle agent": _idle_agent,
+}

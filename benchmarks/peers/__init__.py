@@ -1,6 +1,7 @@
-"""One script per peer, run with ``python -m`` by the peer's own Python; ``benchmarks.peer`` does.
+"""One module per peer, run by the peer's own Python: what ``benchmarks.delegate`` and
+``benchmarks.children`` do with ours, each does with its library.
 
-Nothing here may import ``dsh``. ``measure.py`` is what the scripts share; ``on_strands.py`` and
-``on_smolagents.py`` do on their peer what ``benchmarks.delegate`` and ``benchmarks.children`` do
-on ours. No script has its peer's own name: a type checker would take it for the peer.
+Nothing here may import ``dsh``. A module has the peer's operations, with a model that follows a
+script; ``cases`` makes the cases of them. No module has its peer's own name: a type checker would
+take it for the peer.
 """

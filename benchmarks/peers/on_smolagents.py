@@ -3,12 +3,10 @@
 # pyright: basic
 # pyright: reportMissingImports=false
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from smolagents import LogLevel, Model, ToolCallingAgent, tool
+from smolagents import ActionStep, LogLevel, Model, TaskStep, Timing, ToolCallingAgent, tool
 from smolagents.models import (
     ChatMessage,
     ChatMessageToolCall,
@@ -16,29 +14,34 @@ from smolagents.models import (
     MessageRole,
 )
 
-from benchmarks.harness import Case, Stopwatch
-from benchmarks.peers.measure import CHILDREN, OPERATIONS, report
+from benchmarks.peers.cases import ThreadGate, thread_cases
+
+__all__ = ["CASES"]
 
 
 class Scripted(Model):
-    """Calls the tool named by *calls* when a task is new, and gives the final answer otherwise.
+    """Calls the tool named by *calls* when a task is new, and gives the final answer otherwise."""
 
-    With *together* it answers only when that many have asked.
-    """
-
-    def __init__(self, calls: str | None = None, *, together: int = 1) -> None:
+    def __init__(self, gate: ThreadGate, calls: str | None = None) -> None:
         super().__init__(model_id="scripted")
+        self._gate = gate
         self._calls = calls
-        self._together = threading.Barrier(together)
 
     def generate(self, messages: Any, *arguments: Any, **options: Any) -> ChatMessage:
-        self._together.wait()
+        self._gate.passes()
         name, given = "final_answer", {"answer": "12"}
         if self._calls and len(messages) == 2:  # the system prompt and the task
             name, given = self._calls, {"prompt": "count them"}
         function = ChatMessageToolCallFunction(name=name, arguments=given)
         call = ChatMessageToolCall(id=f"call-{len(messages)}", type="function", function=function)
         return ChatMessage(role=MessageRole.ASSISTANT, content="", tool_calls=[call])
+
+
+def _agent(model: Model, *tools: Any) -> ToolCallingAgent:
+    return ToolCallingAgent(tools=list(tools), model=model, verbosity_level=LogLevel.OFF)
+
+
+CHILD = _agent(Scripted(ThreadGate()))
 
 
 @tool
@@ -51,13 +54,6 @@ def trivial(prompt: str) -> str:
     return "12"
 
 
-def child(model: Model) -> str:
-    agent = ToolCallingAgent(tools=[], model=model, verbosity_level=LogLevel.OFF)
-    answer = agent.run("count them")
-    assert answer == "12", answer
-    return answer
-
-
 @tool
 def delegate(prompt: str) -> str:
     """Have another agent do it.
@@ -65,25 +61,13 @@ def delegate(prompt: str) -> str:
     Args:
         prompt: What to do.
     """
-    return child(Scripted())
-
-
-def one_by_one(prepare: Callable[[], Callable[[], object]]) -> Case:
-    def case() -> float:
-        watch = Stopwatch()
-        operation = prepare()
-        with watch:
-            for _ in range(OPERATIONS):
-                operation()
-        return watch.per(OPERATIONS)
-
-    return case
+    answer = str(CHILD.run(prompt))
+    assert answer == "12", answer
+    return answer
 
 
 def parent(called: str) -> Callable[[], object]:
-    agent = ToolCallingAgent(
-        tools=[trivial, delegate], model=Scripted(called), verbosity_level=LogLevel.OFF
-    )
+    agent = _agent(Scripted(ThreadGate(), called), trivial, delegate)
 
     def turn() -> None:
         assert agent.run("go") == "12"
@@ -93,21 +77,46 @@ def parent(called: str) -> Callable[[], object]:
     return turn
 
 
-def fan_out() -> float:
-    watch = Stopwatch()
-    model = Scripted(together=CHILDREN)
-    with watch, ThreadPoolExecutor(CHILDREN) as threads:
-        for answered in [threads.submit(child, model) for _ in range(CHILDREN)]:
-            answered.result()
-    return watch.per(CHILDREN)
+def children(gate: ThreadGate) -> Callable[[], str]:
+    model = Scripted(gate)
+
+    def child() -> str:
+        answer = _agent(model).run("count them")
+        assert answer == "12", answer
+        return str(answer)
+
+    return child
 
 
-if __name__ == "__main__":
-    report(
-        {
-            "delegate": one_by_one(lambda: parent("delegate")),
-            "tool": one_by_one(lambda: parent("trivial")),
-            "child alone": one_by_one(lambda: lambda: child(Scripted())),
-            "fan-out": fan_out,
-        }
-    )
+def alone() -> Callable[[], object]:
+    return lambda: CHILD.run("count them")
+
+
+def given(messages: int) -> Callable[[], object]:
+    model, timing = Scripted(ThreadGate()), Timing(start_time=0.0, end_time=0.0)
+    past = [
+        step
+        for number in range(messages // 2)
+        for step in (
+            TaskStep(task=f"message {number}"),
+            ActionStep(step_number=1, timing=timing, model_output=f"message {number}"),
+        )
+    ]
+
+    agent = _agent(model)
+
+    def child() -> None:
+        agent.memory.steps = list(past)
+        assert agent.run("count them", reset=False) == "12"
+
+    return child
+
+
+CASES = thread_cases(
+    parent=parent,
+    children=children,
+    alone=alone,
+    structured="has no schema for an answer",
+    given=given,
+    imports=("smolagents",),
+)

@@ -6,28 +6,33 @@ The parent forgets its messages after every turn, so that it never pays for a gr
 # pyright: basic
 # pyright: reportMissingImports=false
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from pydantic import BaseModel
 from strands import Agent, tool
+from strands.agent.conversation_manager import NullConversationManager
 from strands.models import Model
 
-from benchmarks.harness import Case, Stopwatch
-from benchmarks.peers.measure import CHILDREN, OPERATIONS, report
+from benchmarks.peers.cases import Gate, asyncio_cases
+
+__all__ = ["CASES"]
+
+
+class Count(BaseModel):
+    """How many there are."""
+
+    v: int
 
 
 class Scripted(Model):
-    """Calls the tool named by *calls* when asked to go, and answers whatever else at once.
+    """Calls the tool named by *calls* when asked to go, and answers whatever else at once."""
 
-    With *together* it answers only when that many have asked.
-    """
-
-    def __init__(self, calls: str | None = None, *, together: int = 1) -> None:
+    def __init__(self, gate: Gate, calls: str | None = None, **arguments: object) -> None:
+        self._gate = gate
         self._calls = calls
-        self._awaited = together
-        self._gate = asyncio.Event()
+        self._arguments = json.dumps(arguments)
 
     def update_config(self, **model_config: Any) -> None:
         """There is none."""
@@ -39,17 +44,13 @@ class Scripted(Model):
         raise NotImplementedError
 
     async def stream(self, messages: Any, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
-        self._awaited -= 1
-        if self._awaited <= 0:
-            self._gate.set()
-        await self._gate.wait()
-        await asyncio.sleep(0)
+        await self._gate.passes()
         called = self._calls if messages[-1]["content"][0].get("text") == "go" else None
         yield {"messageStart": {"role": "assistant"}}
         if called:
             use = {"name": called, "toolUseId": f"call-{len(messages)}"}
             yield {"contentBlockStart": {"start": {"toolUse": use}}}
-            delta: Any = {"toolUse": {"input": json.dumps({"prompt": "count them"})}}
+            delta: Any = {"toolUse": {"input": self._arguments}}
         else:
             yield {"contentBlockStart": {"start": {}}}
             delta = {"text": "12"}
@@ -64,36 +65,22 @@ async def trivial(prompt: str) -> str:
     return "12"
 
 
-async def child(model: Model) -> str:
-    answer = str(await Agent(model=model, callback_handler=None).invoke_async("count them"))
+@tool
+async def delegate(prompt: str) -> str:
+    """Have another agent do it."""
+    return await _child(Scripted(Gate()))
+
+
+async def _child(model: Model) -> str:
+    agent = Agent(model=model, callback_handler=None)
+    answer = str(await agent.invoke_async("count them"))
     assert answer.strip() == "12", answer
     return answer
 
 
-@tool
-async def delegate(prompt: str) -> str:
-    """Have another agent do it."""
-    return await child(Scripted())
-
-
-def one_by_one(prepare: Callable[[], Callable[[], Awaitable[object]]]) -> Case:
-    def case() -> float:
-        watch = Stopwatch()
-
-        async def main() -> None:
-            operation = prepare()
-            with watch:
-                for _ in range(OPERATIONS):
-                    await operation()
-
-        asyncio.run(main())
-        return watch.per(OPERATIONS)
-
-    return case
-
-
 def parent(called: str) -> Callable[[], Awaitable[object]]:
-    agent = Agent(model=Scripted(called), tools=[trivial, delegate], callback_handler=None)
+    model = Scripted(Gate(), called, prompt="count them")
+    agent = Agent(model=model, tools=[trivial, delegate], callback_handler=None)
 
     async def turn() -> None:
         await agent.invoke_async("go")
@@ -104,24 +91,44 @@ def parent(called: str) -> Callable[[], Awaitable[object]]:
     return turn
 
 
-def fan_out() -> float:
-    watch = Stopwatch()
-
-    async def main() -> None:
-        model = Scripted(together=CHILDREN)
-        with watch:
-            await asyncio.gather(*(child(model) for _ in range(CHILDREN)))
-
-    asyncio.run(main())
-    return watch.per(CHILDREN)
+def children(gate: Gate) -> Callable[[], Awaitable[object]]:
+    model = Scripted(gate)
+    return lambda: _child(model)
 
 
-if __name__ == "__main__":
-    report(
-        {
-            "delegate": one_by_one(lambda: parent("delegate")),
-            "tool": one_by_one(lambda: parent("trivial")),
-            "child alone": one_by_one(lambda: lambda: child(Scripted())),
-            "fan-out": fan_out,
-        }
-    )
+def structured() -> Callable[[], Awaitable[object]]:
+    async def child() -> None:
+        agent = Agent(model=Scripted(Gate(), "Count", v=12), callback_handler=None)
+        result = await agent.invoke_async("go", structured_output_model=Count)
+        assert result.structured_output == Count(v=12)
+
+    return child
+
+
+def given(messages: int) -> Callable[[], Awaitable[object]]:
+    past = [
+        {"role": role, "content": [{"text": f"message {number}"}]}
+        for number in range(messages // 2)
+        for role in ("user", "assistant")
+    ]
+
+    async def child() -> None:
+        agent = Agent(
+            model=Scripted(Gate()),
+            messages=list(past),
+            callback_handler=None,
+            conversation_manager=NullConversationManager(),
+        )
+        await agent.invoke_async("count them")
+        assert len(agent.messages) == messages + 2
+
+    return child
+
+
+CASES = asyncio_cases(
+    parent=parent,
+    children=children,
+    structured=structured,
+    given=given,
+    imports=("strands",),
+)
