@@ -21,7 +21,7 @@ __all__ = ["Gate", "ThreadGate", "asyncio_cases", "thread_cases"]
 
 OPERATIONS: Final = 20
 GIVEN: Final = 3
-LIVE: Final = 500
+LIVE: Final = 300
 
 Prepare: TypeAlias = Callable[[], Callable[[], Any]]
 
