@@ -46,6 +46,8 @@ def main(
     known = {group.name: group for group in groups}
     if unknown := [name for name in options.names if name not in known]:
         _parser(groups).error(f"no {', '.join(unknown)}; there are {', '.join(known)}")
+    if options.names and options.write_docs:
+        _parser(groups).error("the page shows all groups: name none")
     draw = _drawer()
     if options.write_docs and draw is None:
         _parser(groups).error(f"the page has a plot, which takes matplotlib: {COMMAND}")

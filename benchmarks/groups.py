@@ -49,7 +49,7 @@ def _peer(distribution: str, version: str, module: str) -> Peer:
 
 PEERS: Final[Mapping[str, Peer]] = {
     "strands": _peer("strands-agents", "1.62.0", "on_strands"),
-    "langchain": _peer("deepagents", "0.7.32", "on_langchain"),
+    "langchain": _peer("langchain", "1.5.2", "on_langchain"),
     "openai-agents": _peer("openai-agents", "0.24.0", "on_openai_agents"),
     "pydantic-ai": _peer("pydantic-ai-slim", "2.68.0", "on_pydantic_ai"),
     "google-adk": _peer("google-adk", "2.13.0", "on_google_adk"),

@@ -175,6 +175,14 @@ def test_the_page_is_refused_before_the_run_if_it_cannot_have_its_plot(
     assert "uv run --group bench" in capsys.readouterr().err
 
 
+def test_the_page_is_refused_for_some_groups_only(
+    planted: Group, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        __main__.main(["planted", "--write-docs"], groups=[planted])
+    assert "the page shows all groups" in capsys.readouterr().err
+
+
 def test_the_same_run_draws_the_same_picture(tmp_path: Path) -> None:
     plot = pytest.importorskip("benchmarks.plot", exc_type=ImportError)
     found = results({(OURS, "delegation"): (1.0, 2.0), ("fast", "delegation"): (4.0,)})
