@@ -1,6 +1,8 @@
 """Recording a model, and replaying what was recorded."""
 
 import json
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -216,9 +218,60 @@ async def test_a_file_that_exists_is_not_overwritten(tmp_path: Path) -> None:
         await record(path, ScriptedModel())
 
 
-async def test_a_recorder_that_is_not_open_says_so(tmp_path: Path) -> None:
+async def test_a_recorder_that_is_not_open_says_so_before_the_model_is_asked(
+    tmp_path: Path,
+) -> None:
+    recorder = RecordingModel(ScriptedModel(say("1")), tmp_path / "r")
     with pytest.raises(RecordingError, match="not open"):
-        await ask(RecordingModel(ScriptedModel(say("1")), tmp_path / "r"), request("a"))
+        await ask(recorder, request("a"))
+    async with recorder:
+        assert await ask(recorder, request("a")) == say("1")
+    assert await ask(ReplayModel(tmp_path / "r"), request("a")) == say("1")
+
+
+class Broken:
+    """A model with a bug."""
+
+    async def generate(self, request: ChatRequest, *, on_delta: object) -> ChatResponse:
+        await trio.lowlevel.checkpoint()
+        raise KeyError("sk-0123456789")
+
+
+async def test_a_bug_of_the_model_is_replayed_as_a_failure_and_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    async with RecordingModel(Broken(), tmp_path / "r") as recorder:
+        with pytest.raises(KeyError):
+            await ask(recorder, request("a"))
+    with pytest.raises(ModelError, match="the model raised KeyError") as caught:
+        await ask(ReplayModel(tmp_path / "r"), request("a"))
+    assert caught.value.code == "UNKNOWN"
+    assert "sk-0123456789" not in (tmp_path / "r").read_text()
+
+
+async def test_a_recording_that_cannot_be_written_ends_there_and_says_so(tmp_path: Path) -> None:
+    long = say("x" * 5_000)
+    recorder = RecordingModel(ScriptedModel(say("1"), long, say("3")), tmp_path / "r")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    async with recorder:
+        await ask(recorder, request("a"))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
+        try:
+            with pytest.raises(RecordingError, match="File too large"):
+                await ask(recorder, request("a", "b"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, before)
+        with pytest.raises(RecordingError, match="not open"):
+            await ask(recorder, request("a", "b"))
+    with pytest.raises(RecordingError, match="r:3: "):
+        ReplayModel(tmp_path / "r")
+
+
+def test_a_path_that_cannot_be_is_refused() -> None:
+    with pytest.raises(RecordingError, match="null byte"):
+        ReplayModel(Path("a\0b"))
 
 
 LINE = '{"session":0,"number":0,"asked":{"rest":{"model":"m"}},"answer":{"content":[]}}'

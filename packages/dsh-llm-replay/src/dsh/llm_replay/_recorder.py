@@ -42,7 +42,13 @@ class RecordingModel:
         self._last: dict[int, Asked] = {}
 
     async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
-        """See ``dsh.agent.ChatModel.generate``."""
+        """See ``dsh.agent.ChatModel.generate``.
+
+        Raises:
+          RecordingError: the recording is not open, or could not be written; it is closed then.
+        """
+        if self._file is None:
+            raise RecordingError(f"{self._path}: the recording is not open")
         session = self._sessions.setdefault(request.session_id, len(self._sessions))
         number = self._number[session] = self._number.get(session, -1) + 1
         asked = Asked.of(request, self._last.get(session))
@@ -62,6 +68,9 @@ class RecordingModel:
         except ModelError as exc:
             failure = Failure(message=str(exc), code=exc.code, response=exc.response)
             raise
+        except Exception as exc:  # a bug of the model; its words are no provider's, and stay out
+            failure = Failure(message=f"the model raised {type(exc).__name__}", code="UNKNOWN")
+            raise
         finally:
             self._write(
                 Call(
@@ -75,22 +84,31 @@ class RecordingModel:
             )
 
     def _write(self, call: Call) -> None:
-        if self._file is None:
-            raise RecordingError(f"{self._path}: the recording is not open")
-        self._file.write(encode_call(call))
+        if self._file is None:  # another request could not be written
+            return
+        rest = memoryview(encode_call(call))
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as exc:  # what follows would have nothing to follow
+            self._close()
+            raise RecordingError(f"{self._path}: {exc.strerror}") from exc
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     async def __aenter__(self) -> "RecordingModel":
         try:
             self._file = FileIO(self._path, "xb")
-        except OSError as exc:
-            raise RecordingError(f"{self._path}: {exc.strerror}") from exc
-        self._file.write(HEADER)
+            self._file.write(HEADER)
+        except (OSError, ValueError) as exc:  # ValueError: a null byte, which no path has
+            raise RecordingError(f"{self._path}: {getattr(exc, 'strerror', exc)}") from exc
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._close()
 
 
 if TYPE_CHECKING:

@@ -129,8 +129,8 @@ def read_calls(path: Path) -> list[list[Call]]:
     """
     try:
         header, *lines = path.read_bytes().splitlines(keepends=True) or [b""]
-    except OSError as exc:
-        raise RecordingError(f"{path}: {exc.strerror}") from exc
+    except (OSError, ValueError) as exc:  # ValueError: a null byte, which no path has
+        raise RecordingError(f"{path}: {getattr(exc, 'strerror', exc)}") from exc
     if header != HEADER:
         raise RecordingError(f"{path}:1: is no recording, or one of another version")
     calls = [_decoded(line, path, number) for number, line in enumerate(lines, 2)]
