@@ -29,6 +29,33 @@ def test_a_missing_key_says_what_to_set(
     assert caught.value.code == "AUTH"
 
 
+@pytest.mark.parametrize(
+    "key", ["sk-01234\n", " sk-01234", "“sk-01234”", "sk-01\x0034", "sk 01234"]
+)
+def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(ModelError, match="another character that no key has") as caught:
+        AnthropicModel(AnthropicConfig(api_key=SecretStr(key)))
+    assert caught.value.code == "AUTH"
+    assert "01" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/v1",
+        "ftp://host",
+        "http://",
+        "http://[::1",
+        "http://host:99999",
+        "http://ho st",
+        "http://:0",
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_the_settings(url: str) -> None:
+    with pytest.raises(ValidationError, match="base_url"):
+        AnthropicConfig(base_url=url)
+
+
 def test_a_key_is_read_from_the_variable_that_the_settings_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

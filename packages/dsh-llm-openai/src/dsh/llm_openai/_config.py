@@ -1,8 +1,10 @@
 """How an endpoint is reached and how it is spoken to."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from dsh.agent.wire import checked_url
 
 __all__ = ["OpenAIConfig"]
 
@@ -12,9 +14,8 @@ class OpenAIConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: str = Field(
+    base_url: Annotated[str, AfterValidator(checked_url)] = Field(
         default="https://api.deepseek.com",
-        pattern=r"^https?://",
         description="Where the endpoint is; DeepSeek by default.",
     )
     model: str | None = Field(

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, final
 
 from pydantic import SecretStr
 
-from dsh.agent import ChatModel, ChatRequest, ChatResponse, ModelError, OnDelta
+from dsh.agent import ChatModel, ChatRequest, ChatResponse, OnDelta
+from dsh.agent.wire import checked_key
 from dsh.llm_openai._client import Client
 from dsh.llm_openai._config import OpenAIConfig
 from dsh.llm_openai._request import request_body
@@ -21,7 +22,8 @@ class OpenAIModel:
     Whoever makes one closes it (``async with``): its connections outlive a request.
 
     Raises:
-      ModelError: no key was given, and the variable that should hold one is unset (``AUTH``).
+      ModelError: no key was given, and the variable that should hold one is unset; or the key has
+        a character that no key has (``AUTH``).
     """
 
     def __init__(self, config: OpenAIConfig | None = None) -> None:
@@ -54,12 +56,9 @@ class OpenAIModel:
 
 
 def _key(config: OpenAIConfig) -> SecretStr:
-    key = config.api_key or SecretStr(os.environ.get(config.api_key_env, ""))
-    if key.get_secret_value():
-        return key
-    raise ModelError(
-        f"no key for {config.base_url}: set {config.api_key_env}, or give api_key", code="AUTH"
-    )
+    given = config.api_key or SecretStr(os.environ.get(config.api_key_env, ""))
+    key = given.get_secret_value()
+    return SecretStr(checked_key(key, url=config.base_url, variable=config.api_key_env))
 
 
 if TYPE_CHECKING:

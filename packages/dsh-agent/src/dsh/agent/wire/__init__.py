@@ -1,13 +1,14 @@
 """For authors of model adapters: what every provider's wire has in common.
 
-What is sent: ``_conversation`` makes messages that the strictest provider accepts (``_calls`` its
-tool calls), ``_schema`` lowers a schema for dialects that lack a keyword. What comes back:
-``_events`` decodes server-sent events, ``_stream`` reads an answer made of them, ``_failure`` turns
-what went wrong into a ``ModelError``. Put answers together with ``dsh.agent.ResponseAssembler``.
-None of it knows a provider.
+How a provider is reached: ``_endpoint``. What is sent: ``_conversation`` makes messages that the
+strictest provider accepts (``_calls`` its tool calls), ``_schema`` lowers a schema for dialects
+that lack a keyword. What comes back: ``_events`` decodes server-sent events, ``_stream`` reads an
+answer made of them, ``_failure`` turns what went wrong into a ``ModelError``. Put answers together
+with ``dsh.agent.ResponseAssembler``. None of it knows a provider.
 """
 
 from dsh.agent.wire._conversation import sendable_messages
+from dsh.agent.wire._endpoint import checked_key, checked_url
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
 from dsh.agent.wire._failure import VendorErrors, body_error, quoted_start
 from dsh.agent.wire._schema import lower_schema
@@ -19,6 +20,8 @@ __all__ = [
     "ServerSentEvent",
     "VendorErrors",
     "body_error",
+    "checked_key",
+    "checked_url",
     "lower_schema",
     "quoted_start",
     "read_answer",
