@@ -36,7 +36,7 @@ def model() -> Generator[dict[str, str]]:
 def test_the_tutorial_does_what_it_says(model: dict[str, str], tmp_path: Path) -> None:
     _, _, installed = TUTORIAL.partition("## Install\n")[2].partition("\n## ")
     with reading(tmp_path, **model, **programs_of(PYTHON)) as reader:
-        assert len(reader.follow(installed)) == 9
+        assert len(reader.follow(installed)) == 10
 
 
 @pytest.mark.wheels
@@ -46,7 +46,7 @@ def test_the_tutorial_does_what_it_says_in_an_environment_of_its_own(
     directory = tmp_path / "empty"
     directory.mkdir()
     with reading(directory, **model, DSH=str(ROOT)) as reader:
-        assert len(reader.follow(TUTORIAL)) == 13
+        assert len(reader.follow(TUTORIAL)) == 14
     assert shutil.which("dsh", path=str(directory / ".venv" / "bin"))
 
 
