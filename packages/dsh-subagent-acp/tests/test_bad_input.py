@@ -95,8 +95,35 @@ def test_the_limit_holds_for_whole_lines_and_for_begun_ones(data: bytes) -> None
 async def test_an_answer_beyond_the_limit_is_an_error_with_what_there_was(bench: Any) -> None:
     result = await bench.turn({"text": "12345"}, {"text": "67890x"}, max_output_bytes=10)
     assert result.stop_reason == "error"
-    assert "more than 10 bytes of text (max_output_bytes)" in (result.detail or "")
+    assert "more than 10 bytes in one turn (max_output_bytes)" in (result.detail or "")
     assert result.text == "12345"
+
+
+def called(call_id: str, status: str = "pending", **fields: Any) -> dict[str, Any]:
+    kind = "tool_call" if status == "pending" else "tool_call_update"
+    return {"update": {"kind": kind, "toolCallId": call_id, "status": status, **fields}}
+
+
+async def test_tool_calls_without_end_are_an_error_at_the_limit(bench: Any) -> None:
+    calls = [called(str(number), title="t" * 100) for number in range(50)]
+    result = await bench.turn({"text": "begun"}, *calls, max_output_bytes=10_000)
+    assert (result.stop_reason, result.text) == ("error", "begun")
+    assert "more than 10000 bytes in one turn (max_output_bytes)" in (result.detail or "")
+    assert result.tool_calls == 33
+
+
+async def test_only_the_arguments_of_calls_that_run_count_for_the_limit(bench: Any) -> None:
+    large = {"text": "x" * 3_000}
+    open_calls = [called(str(number), title="t", rawInput=large) for number in range(4)]
+    result = await bench.turn(*open_calls, max_output_bytes=10_000)
+    assert result.stop_reason == "error"
+    steps = list[dict[str, Any]]()
+    for number in range(4):
+        steps += [called(str(number), title="t", rawInput=large)] * 2
+        steps += [called(str(number), "completed", rawInput=large)]
+        steps += [called(str(number), "completed", rawInput=large)]
+    result = await bench.turn(*steps, {"text": "fine"}, max_output_bytes=10_000)
+    assert (result.stop_reason, result.text) == ("completed", "fine")
 
 
 @pytest.mark.field_case("B207")

@@ -72,7 +72,10 @@ class AcpConfig(BaseModel):
         default=64 * 2**20, gt=0, description="The longest message the agent may send."
     )
     max_output_bytes: int = Field(
-        default=8 * 2**20, gt=0, description="The most text the agent may send in one turn."
+        default=8 * 2**20,
+        gt=0,
+        description="The most that is kept of one turn: its text, its tool calls, and the "
+        "arguments of those that run.",
     )
     structured_nudge_retries: int = Field(
         default=1,

@@ -74,12 +74,12 @@ class AcpLineError(AcpError):
 
 
 class AcpOutputError(AcpError):
-    """The agent's text of one turn is longer than ``max_output_bytes``."""
+    """What the agent tells in one turn is longer than ``max_output_bytes``."""
 
     code = "ACP_OUTPUT"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"the agent sent more than {limit} bytes of text (max_output_bytes)")
+        super().__init__(f"the agent told more than {limit} bytes in one turn (max_output_bytes)")
         self.limit = limit
 
 

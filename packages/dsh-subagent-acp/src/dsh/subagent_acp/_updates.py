@@ -34,19 +34,21 @@ if TYPE_CHECKING:
 __all__ = ["TurnRecord"]
 
 _ENDED: Final = ("completed", "failed")
+_A_CALL: Final = 200
+"""What it costs to remember a call, in bytes beside its words."""
 
 
 @final
 class TurnRecord:
-    """One turn, as far as its agent tells."""
+    """One turn, as far as its agent tells; at most *max_output_bytes* of it are kept."""
 
     def __init__(self, *, max_output_bytes: int) -> None:
         self._limit = max_output_bytes
-        self._size = 0
+        self._size = 0  # of the text, of the calls, and of the inputs of those that are open
         self._chunks: list[str] = []
         self._after_call = 0
         self._names: dict[str, str] = {}
-        self._inputs: dict[str, object] = {}
+        self._inputs: dict[str, tuple[object, int]] = {}
         self._over: set[str] = set()
 
     @property
@@ -66,7 +68,7 @@ class TurnRecord:
         return replace(
             asked,
             title=asked.title or self._names.get(asked.call_id) or "a tool call",
-            arguments=self._inputs.get(asked.call_id)
+            arguments=self._inputs.get(asked.call_id, (None, 0))[0]
             if asked.arguments is None
             else asked.arguments,
         )
@@ -75,7 +77,7 @@ class TurnRecord:
         """Take in one update and return what it tells.
 
         Raises:
-          AcpOutputError: the turn's text exceeds its bound; what came before is kept.
+          AcpOutputError: the turn exceeds its bound; what came before is kept.
         """
         update = notification.update
         if update.session_update == "agent_message_chunk":
@@ -89,25 +91,26 @@ class TurnRecord:
     def _take_text(self, update: AgentMessageChunk) -> tuple[Progress, ...]:
         if update.content.type != "text" or not (text := update.content.text):
             return ()
-        self._size += len(text.encode(errors="replace"))
-        if self._size > self._limit:
-            raise AcpOutputError(self._limit)
+        self._keep(_bytes(text))
         self._chunks.append(text)
         return (TextProgress(text=text),)
 
     def _take_call(self, update: ToolCallStart | ToolCallProgress) -> tuple[Progress, ...]:
         call_id, told = update.tool_call_id, list[Progress]()
+        arguments = _json(update.raw_input)
         if call_id not in self._names:
-            self._names[call_id] = name = update.title or update.kind or "tool"
+            name = update.title or update.kind or "tool"
+            self._keep(_A_CALL + _bytes(call_id) + _bytes(name))
+            self._names[call_id] = name
             self._after_call = len(self._chunks)
-            told.append(
-                ToolStartedProgress(call_id=call_id, name=name, arguments=_json(update.raw_input))
-            )
-        if update.raw_input is not None:
-            self._inputs[call_id] = update.raw_input
+            told.append(ToolStartedProgress(call_id=call_id, name=name, arguments=arguments))
+        if arguments is not None and call_id not in self._over:
+            self._forget_input(call_id)
+            self._keep(len(arguments))
+            self._inputs[call_id] = update.raw_input, len(arguments)
         if update.status in _ENDED and call_id not in self._over:
             self._over.add(call_id)
-            self._inputs.pop(call_id, None)
+            self._forget_input(call_id)
             told.append(
                 ToolEndedProgress(
                     call_id=call_id,
@@ -118,11 +121,23 @@ class TurnRecord:
             )
         return tuple(told)
 
+    def _keep(self, size: int) -> None:
+        self._size += size
+        if self._size > self._limit:
+            raise AcpOutputError(self._limit)
+
+    def _forget_input(self, call_id: str) -> None:
+        self._size -= self._inputs.pop(call_id, (None, 0))[1]
+
 
 def _take_thought(update: AgentThoughtChunk) -> tuple[Progress, ...]:
     if update.content.type != "text" or not update.content.text:
         return ()
     return (ThoughtProgress(text=update.content.text),)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="replace"))
 
 
 def _json(value: Any) -> str | None:
