@@ -244,3 +244,16 @@ async def test_an_agent_that_closes_its_input_is_an_error(bench: Any, heard: int
         result = await bench.run(command="sh", args=("-c", script), eof_grace=0.1)
     assert (result.stop_reason, result.detail) == ("error", "the agent closed its input")
     assert not bench.children()
+
+
+async def test_an_agent_that_closes_its_input_and_dies_is_told_of_by_its_end(bench: Any) -> None:
+    hello = line(id=1, result={"protocolVersion": 1}).strip()
+    session = line(id=2, result={"sessionId": "s"}).strip()
+    words = (
+        f"read x; printf '%s\\n' '{hello}'; read x; exec <&-; printf '%s\\n' '{session}'; "
+        "sleep 1000 & exit 3"  # what it leaves behind holds its output open
+    )
+    with trio.fail_after(20):
+        result = await bench.run(command="sh", args=("-c", words))
+    assert (result.stop_reason, result.detail) == ("error", "the agent exited with status 3")
+    assert not bench.children()

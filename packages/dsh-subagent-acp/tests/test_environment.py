@@ -13,7 +13,7 @@ import pytest
 from dsh.subagent import TextProgress
 from dsh.subagent.testing import ScriptedParent
 from dsh.subagent_acp import AcpStartError
-from dsh.subagent_acp._directories import config_directory
+from dsh.subagent_acp._directories import config_directory, unusable
 from dsh.subagent_acp._environment import child_environment, redacted, secrets_of
 
 
@@ -149,6 +149,13 @@ async def test_a_directory_nobody_can_work_in_is_refused(
             await bench.run(request=request)
     assert caught.value.step == "enter its working directory"
     assert not bench.heard()
+
+
+def test_a_directory_that_may_not_be_entered_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # for root there would be no such one
+    assert unusable(str(tmp_path)) == f"{str(tmp_path)!r} cannot be entered"
 
 
 @pytest.mark.guarantee("B-PROC-10")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trio
 
-from dsh.subagent_acp._group import is_group_alive
+from dsh.subagent_acp._group import is_group_alive, wait_ended
 from dsh.subagent_acp._process import AgentProcess, Graces, open_agent_process
 
 GRACES = Graces(eof=5, term=5, kill=5)
@@ -38,6 +38,7 @@ async def ended(process: AgentProcess, graces: Graces = GRACES, *, eof: bool = T
 async def test_a_cooperative_agent_is_sent_no_signal() -> None:
     """An agent that ends at the end of its input ends by itself, with its own status."""
     process = await opened("cat >/dev/null; exit 7")
+    assert process.exit_status == "still runs"
     await ended(process)
     assert process.exit_status == "exited with status 7"
 
@@ -106,6 +107,25 @@ async def test_helpers_in_the_group_are_gone_as_well() -> None:
     await ended(process, Graces(eof=5, term=0.1, kill=5))
     assert process.exit_status == "exited with status 0"
     assert not is_group_alive(process.pid)
+
+
+async def test_where_the_system_tells_less_a_group_is_looked_at_until_it_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dsh.subagent_acp._group._LINUX", False)
+    process = await opened("sleep 1000 & cat >/dev/null")
+    assert is_group_alive(process.pid)
+    await ended(process)
+    assert not is_group_alive(process.pid)
+    assert process.exit_status == "exited with status 0"
+
+
+async def test_a_member_that_ended_since_it_was_seen_is_not_waited_for() -> None:
+    process = await opened("exit 0")
+    await process.wait()
+    with trio.fail_after(20):
+        await wait_ended(process.pid)
+    await ended(process)
 
 
 async def test_a_process_that_left_the_group_by_setsid_lives_on(reap: list[int]) -> None:

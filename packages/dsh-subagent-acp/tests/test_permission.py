@@ -11,6 +11,13 @@ from dsh.subagent_acp import PermissionOption, PermissionProgress, PermissionReq
 from dsh.subagent_acp._connection import Connection
 from dsh.subagent_acp._desk import PermissionDesk
 
+REMOVAL = PermissionRequest(
+    call_id="c1",
+    title="Remove it",
+    kind="delete",
+    arguments=None,
+    options=(PermissionOption(option_id="x", name="Yes", kind="allow_once"),),
+)
 KINDS = ("allow_always", "allow_once", "reject_always", "reject_once")
 
 
@@ -199,15 +206,11 @@ async def test_a_question_that_is_closed_before_anybody_was_asked_is_answered_on
         asked.append(request)
         return request.options[0]
 
-    option = PermissionOption(option_id="x", name="Yes", kind="allow_once")
-    question = PermissionRequest(
-        call_id="c1", title="Remove it", kind="delete", arguments=None, options=(option,)
-    )
     told: list[PermissionProgress] = []
     connection, (ours, theirs) = Connection(max_line_bytes=100), memory_stream_one_way_pair()
     async with trio.open_nursery() as nursery:
         desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append)
-        desk.take(7, question)
+        desk.take(7, REMOVAL)
         desk.close()
     connection.close()
     await connection.write(ours)
@@ -217,3 +220,23 @@ async def test_a_question_that_is_closed_before_anybody_was_asked_is_answered_on
     ]
     assert not asked
     assert [each.allowed for each in told] == [False]
+
+
+async def test_a_question_that_is_closed_while_somebody_is_asked_or_comes_later_is_answered_once() -> None:
+    decide, asked = trio.Event(), trio.Event()
+
+    async def approver(request: PermissionRequest) -> PermissionOption | None:
+        asked.set()
+        await decide.wait()
+        return request.options[0]
+
+    told: list[PermissionProgress] = []
+    async with trio.open_nursery() as nursery:
+        connection = Connection(max_line_bytes=100)
+        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append)
+        desk.take(7, REMOVAL)
+        await asked.wait()
+        desk.close()
+        desk.take(8, REMOVAL)
+        decide.set()
+    assert [each.allowed for each in told] == [False, False]

@@ -24,6 +24,7 @@ MODELS = [
         "options": [{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}],
     }
 ]
+MODE = MODELS[0] | {"id": "the-mode", "name": "Mode", "category": "mode"}
 PICTURE = ImageBlock(media_type="image/png", data="aaaa")
 
 
@@ -133,6 +134,14 @@ async def test_an_answer_that_is_none_is_refused(bench: Any, answer: str) -> Non
     assert "no answer to it" in str(error)
 
 
+async def test_a_session_without_an_id_is_refused(bench: Any) -> None:
+    answers = ('{"id": 1, "result": {"protocolVersion": 1}}', '{"id": 2, "result": {}}')
+    words = "; ".join(f"read line; printf '%s\\n' '{each}'" for each in answers)
+    error = await refused(bench, command="sh", args=("-c", f"{words}; cat >/dev/null"))
+    assert error.step == "open a session (session/new)"
+    assert "no answer to it" in str(error)
+
+
 @pytest.mark.guarantee("B-ACP-05", "B-ACP-03")
 async def test_a_start_cancelled_during_the_handshake_reports_the_cancel(bench: Any) -> None:
     """A start that is cancelled leaves no process and tells of the cancel, not of a broken pipe."""
@@ -163,7 +172,7 @@ async def test_a_model_the_agent_lacks_is_named_at_once(bench: Any) -> None:
 
 async def test_a_model_the_agent_offers_is_chosen(bench: Any) -> None:
     request = bench.request(agent_options=AgentOptions(model="large"))
-    assert (await bench.run({"options": MODELS}, request=request)).completed
+    assert (await bench.run({"options": [MODE, *MODELS]}, request=request)).completed
     (chosen,) = bench.heard("session/set_config_option")
     assert chosen["params"] == {"sessionId": "s1", "configId": "the-model", "value": "large"}
 

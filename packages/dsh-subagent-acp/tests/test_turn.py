@@ -35,11 +35,13 @@ async def test_the_answer_is_the_text_of_the_messages_in_one_block(bench: Any) -
     """The chunks of an agent's messages are one block of text; thoughts and plans are no part of
     it."""
     plan: dict[str, Any] = {"kind": "plan", "entries": []}
+    picture = {"type": "image", "mimeType": "image/png", "data": "aaaa"}
     steps: list[Any] = [
         {"thought": "hm"},
         {"text": "one "},
         {"text": ""},
         {"update": plan},
+        {"update": {"kind": "agent_thought_chunk", "content": picture}},
         {"text": "two"},
     ]
     assert [block.text for block in (await bench.turn(*steps)).output] == ["one two"]

@@ -12,7 +12,7 @@ from typing import Final
 
 import trio
 
-__all__ = ["is_group_alive", "signal_group", "wait_group_gone"]
+__all__ = ["is_group_alive", "signal_group", "wait_ended", "wait_group_gone"]
 
 _PROC: Final = Path("/proc")
 _LINUX: Final = hasattr(os, "pidfd_open") and (_PROC / "self" / "stat").exists()
@@ -41,10 +41,11 @@ async def wait_group_gone(group: int) -> None:
         if not _LINUX:
             await trio.sleep(_AGAIN)
         for pid in _members(group):
-            await _wait_ended(pid)
+            await wait_ended(pid)
 
 
-async def _wait_ended(pid: int) -> None:
+async def wait_ended(pid: int) -> None:
+    """Wait until that process, of whoever it is a child, can run no more."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
