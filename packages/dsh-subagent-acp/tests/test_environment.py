@@ -154,7 +154,10 @@ async def test_a_directory_nobody_can_work_in_is_refused(
 def test_a_directory_that_may_not_be_entered_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)  # for root there would be no such one
+    def access(*_: object) -> bool:
+        return False  # for root there is no such directory
+
+    monkeypatch.setattr(os, "access", access)
     assert unusable(str(tmp_path)) == f"{str(tmp_path)!r} cannot be entered"
 
 

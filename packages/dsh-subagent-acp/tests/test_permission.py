@@ -222,7 +222,7 @@ async def test_a_question_that_is_closed_before_anybody_was_asked_is_answered_on
     assert [each.allowed for each in told] == [False]
 
 
-async def test_a_question_that_is_closed_while_somebody_is_asked_or_comes_later_is_answered_once() -> None:
+async def test_a_question_open_at_the_close_or_asked_later_is_answered_once() -> None:
     decide, asked = trio.Event(), trio.Event()
 
     async def approver(request: PermissionRequest) -> PermissionOption | None:
