@@ -62,6 +62,29 @@ def test_a_site_has_the_pages_that_are_there_and_loads_nothing_from_elsewhere(
     )
 
 
+def test_a_list_of_names_is_the_page_of_their_docstrings_and_has_an_anchor_for_each(
+    plant: Plant, tmp_path: Path
+) -> None:
+    names = "Public names of it.\n\n[dsh.subagent]\nclass SubagentRun\n    def cancel()\n"
+    link = "(api/dsh-subagent.txt#dsh.subagent.SubagentRun.cancel)"
+    root = plant(
+        {
+            "tree/packages/dsh-subagent/README.md": "# The seam\n",
+            "tree/packages/README.md": "# Packages\n",
+            "tree/docs/api/dsh-subagent.txt": names,
+            "tree/docs/index.md": f"# T\n\n[cancel]{link}\n",
+        }
+    )
+    site = tmp_path / "site"
+    build(root / "tree", site)
+    page = (site / "docs/api/dsh-subagent.html").read_text(encoding="utf-8")
+    assert "Cancel the child; its result says" in page
+    assert 'id="dsh.subagent.SubagentRun.cancel"' in page
+    assert f'href="api/dsh-subagent.html#{link[22:-1]}"' in (site / "docs/index.html").read_text(
+        encoding="utf-8"
+    )
+
+
 def test_a_built_page_that_points_nowhere_or_loads_from_elsewhere_is_found(plant: Plant) -> None:
     site = plant(
         {

@@ -34,6 +34,7 @@ myst_enable_extensions = ["alert", "html_image"]
 
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
@@ -54,3 +55,5 @@ html_theme = "furo"
 html_title = "dsh"
 html_copy_source = False
 html_extra_path = ["extra"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]

@@ -16,7 +16,7 @@ from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.pycode import ModuleAnalyzer
-from sphinx.util.typing import ExtensionMetadata
+from sphinx.util.typing import ExtensionMetadata, stringify_annotation
 
 FOLDER: Final = "docs/api/"
 MODULE: Final = re.compile(r"^\[(?P<path>dsh\.[\w.]+)\]$", re.MULTILINE)
@@ -88,12 +88,65 @@ def _resolve(
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", public, node, content)
 
 
-def _anchor(app: Sphinx, page: nodes.document) -> None:
-    """Let a page link to a name: ``api/dsh-agent.txt#dsh.agent.Agent``, checked like a heading."""
+def _finish(app: Sphinx, page: nodes.document) -> None:
+    """Let a page link to a name: ``api/dsh-agent.txt#dsh.agent.Agent``, checked like a heading.
+
+    And drop the base that every class has.
+    """
     docname = app.env.docname
     if docname.startswith(FOLDER):
         names = [name for each in page.findall(desc_signature) for name in each["ids"]]
         app.env.metadata[docname]["myst_slugs"] = {name: (None, name, name) for name in names}
+        for each in [*page.findall(nodes.paragraph)]:
+            if each.astext() == "Bases: object":
+                each.parent.remove(each)
+
+
+def _signature(
+    _app: Sphinx,
+    what: str,
+    _name: str,
+    value: object,
+    _options: object,
+    arguments: str | None,
+    returned: str | None,
+) -> tuple[str, str | None] | None:
+    """Say what a call looks like in the words of the source: by the names of aliases.
+
+    A default that is made anew each time is ``...``; a protocol is not called at all.
+    """
+    if what == "class" and getattr(value, "_is_protocol", False):
+        return "", None
+    if not arguments:
+        return None
+    for written, name in _ALIASES.items():
+        arguments = arguments.replace(written, name)
+        returned = returned and returned.replace(written, name)
+    return arguments.replace("<factory>", "..."), returned
+
+
+_ALIASES: Final[dict[str, str]] = {}
+"""The name of each public alias of more than one type, by what Python makes of it."""
+
+
+def _find_aliases(app: Sphinx) -> None:
+    found: dict[str, str] = {}
+    for listing in sorted((app.srcdir / FOLDER).glob("*.txt")):
+        _, *modules = MODULE.split(listing.read_text(encoding="utf-8"))
+        for path, listed in zip(modules[::2], modules[1::2], strict=True):
+            for match in DATA.finditer(listed):
+                if match["type"] == "TypeAlias" and not match["value"].isidentifier():
+                    alias = getattr(import_module(path), match["name"])
+                    found[stringify_annotation(alias, "smart")] = f"~{path}.{match['name']}"
+    _ALIASES.update(sorted(found.items(), key=lambda each: -len(each[0])))
+
+
+def _docstring(
+    _app: Sphinx, what: str, _name: str, _value: object, _options: object, lines: list[str]
+) -> None:
+    """Keep Google's style from taking the first words of "Why: because" for a type."""
+    if what in {"attribute", "data", "property"}:
+        lines[:0] = ["..", ""]  # an empty comment
 
 
 class _Mermaid(RegexLexer):
@@ -104,8 +157,11 @@ class _Mermaid(RegexLexer):
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx."""
+    app.connect("builder-inited", _find_aliases)
     app.connect("source-read", _rewrite)
-    app.connect("doctree-read", _anchor)
+    app.connect("doctree-read", _finish)
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-docstring", _docstring, priority=400)  # before napoleon
     app.connect("missing-reference", _resolve)
     app.add_lexer("mermaid", _Mermaid)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

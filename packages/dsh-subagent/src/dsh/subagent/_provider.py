@@ -6,7 +6,7 @@ contract as a test.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, final
 
 import trio
 
@@ -99,14 +99,17 @@ class RunReporter(Protocol):
         ...
 
 
-class _Publish(Protocol):
-    def __call__(self, child_id: AgentId, /) -> RunReporter: ...
+class Publish(Protocol):
+    """What publishes a child: a plain function that a backend calls once, when the child exists."""
 
+    def __call__(self, child_id: AgentId, /) -> RunReporter:
+        """Publish the child; what is returned is how the backend tells of it from now on.
 
-Publish: TypeAlias = _Publish
-"""Called with the child's id, once it exists; returns what the backend may say about the run.
-
-Raises `SubagentStartCancelledError` when the start was cancelled: pass it on."""
+        Raises:
+          SubagentStartCancelledError: The start was cancelled; pass it on. Nothing was published.
+          SubagentPublishError: It was called before, or ``serve`` has ended.
+        """
+        ...
 
 
 class SubagentProvider(Protocol):

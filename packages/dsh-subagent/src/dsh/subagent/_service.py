@@ -83,12 +83,17 @@ class SubagentService:
     async def start(self, name: str, request: SubagentStartRequest[T]) -> SubagentRun[T]:
         """Start a child; returning is its publication, and hands it to the caller (B-SEAM-14).
 
-        Cancelled or failed, it leaves nothing behind. There is no checkpoint between publication
-        and return: a run that was published is a run somebody holds.
+        A refusal comes before the backend is called. Cancelled or failed, it leaves nothing behind.
+        There is no checkpoint between publication and return: a run that was published is a run
+        somebody holds.
 
         Raises:
-          UnknownProviderError, UnsupportedCapabilityError, CancelScopeError, ParentDisposedError,
-            OutputSchemaError, TypeError, ValueError: Refused before the backend was called.
+          UnknownProviderError: No provider has that name.
+          UnsupportedCapabilityError: The request has a field that the provider does not honour.
+          CancelScopeError: The request's scope is shielded, or was entered before.
+          ParentDisposedError: The parent has begun to end.
+          OutputSchemaError: The schema is outside of the subset, or none can be made of the type.
+          TypeError, ValueError: A field is not what it has to be.
           SubagentStartCancelledError: The request's scope was cancelled before publication.
           SubagentStartError: The backend failed before publication; a `HarnessError` of its own
             comes as it is.
