@@ -12,7 +12,7 @@ import pytest
 
 Plant = Callable[[Mapping[str, str]], Path]
 ROOT: Final = Path(__file__).parents[2]
-COMMANDS: Final = ("check", "coverage", "dev", "dsh", "test", "wheels")
+COMMANDS: Final = ("add-package", "check", "coverage", "dev", "dsh", "release", "test", "wheels")
 NEEDED: Final = ("basename", "dirname", "head", "readlink", "sed", "sort")
 
 
