@@ -1,5 +1,6 @@
 """``docs/performance.md``: what a run measured, with a word on how to read it."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,10 @@ def _table(results: Results, cases: Sequence[str], measure: str) -> Iterator[str
     for subject in subjects:
         cells = " | ".join(cell(results, (subject, case), measure) or "-" for case in cases)
         yield f"| {subject} | {cells} |"
+    ratios = [results.beside_best_peer(case, measure) for case in cases]
+    if not all(math.isnan(ratio) for ratio in ratios):
+        cells = " | ".join(value_text(ratio, "") for ratio in ratios)
+        yield f"| ours ÷ the least of the others' | {cells} |"
 
 
 def _missing(results: Results) -> Iterator[str]:

@@ -88,6 +88,11 @@ class Results:
         medians = self.peers(case, measure)
         return min(medians, key=lambda peer: medians[peer]) if medians else None
 
+    def beside_best_peer(self, case: str, measure: str = "cpu") -> float:
+        """Ours ÷ that of the peer that has the least; NaN without either."""
+        peer = self.best_peer(case, measure)
+        return self.ratio((OURS, case), (peer, case), measure) if peer else math.nan
+
     def unmeasured(self) -> list[str]:
         """Why there is no figure of ours or of the floor, where there should be one."""
         gone = [f"{name}: {why}" for name, why in self.absent.items() if name in MUST]

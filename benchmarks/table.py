@@ -41,6 +41,8 @@ def case_lines(results: Results) -> Iterator[str]:
             yield f"  {case}"
             for subject in results.subjects([case]):
                 yield f"    {subject:<14} {_figures(results, (subject, case))}".rstrip()
+            if ratios := _beside_best_peer(results, case):
+                yield f"    ours ÷ the least of the others': {ratios}"
 
 
 def target_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -99,6 +101,11 @@ def _measures(results: Results, key: Key) -> dict[str, object]:
         for measure, spread in spreads
         if spread
     }
+
+
+def _beside_best_peer(results: Results, case: str) -> str:
+    ratios = {each: results.beside_best_peer(case, each) for each in ("cpu", "wall", "kilobytes")}
+    return ", ".join(f"{k} {_digits(v)}" for k, v in ratios.items() if not math.isnan(v))
 
 
 def _figures(results: Results, key: Key) -> str:

@@ -74,11 +74,7 @@ def _floor(case: str, measure: str = "cpu") -> Value:
 
 
 def _best_peer(case: str, measure: str = "cpu") -> Value:
-    def value(results: Results) -> float:
-        peer = results.best_peer(case, measure)
-        return results.ratio((OURS, case), (peer, case), measure) if peer else math.nan
-
-    return value
+    return lambda results: results.beside_best_peer(case, measure)
 
 
 def _beyond_model(case: str) -> Value:

@@ -134,7 +134,7 @@ def main(
     recorded: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
     for name, value in now.items():
         before = recorded.get(name, math.nan)
-        print(f"{name:<44} {value:>8.2f}  recorded {before:>8.2f}  {value / before:.2f}")
+        print(f"{name:<52} {value:>8.2f}  recorded {before:>8.2f}  {value / before:.2f}")
     found = regressions(now, recorded, skipped=() if instructed else tuple(COUNTED))
     print("\n".join(found) or "nothing grew by more than a quarter")
     return 1 if found else 0

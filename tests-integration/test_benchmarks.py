@@ -214,6 +214,7 @@ def test_the_page_has_every_figure_target_and_reason() -> None:
     run = Run(date="2026-01-01", minutes=3, command="run it", machine="a machine", versions={})
     text = page(run, found, judged(found), plot="performance.svg")
     assert "| ours | 1.00 s n=1 |" in text
+    assert "| ours ÷ the least of the others' | 0.250 |" in text
     assert "| delegation ÷ fastest peer | 0.250 | 0.250 | 0.500 | met |" in text
     assert f"| fast | {FOUND} | over 60 s |" in text
     assert "| gone | all of it | cannot be installed: a / b |" in text
