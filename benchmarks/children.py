@@ -191,6 +191,6 @@ CASES: Mapping[str, Case] = {
     "cancel of 1,000": _cancelled(1_000),
     "live child": _live_child,
     "import": import_case(
-        "dsh.subagent", "dsh.agent_loop", "dsh.subagent_spawn", "dsh.subagent_fork"
+        "import dsh.subagent, dsh.agent_loop, dsh.subagent_spawn, dsh.subagent_fork"
     ),
 }

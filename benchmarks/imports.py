@@ -18,16 +18,16 @@ LATE: Final = ("openai", "anthropic", "acp", "jsonschema")
 _SCRIPT: Final = """
 import json, sys, time
 wall, cpu, before = time.perf_counter(), time.process_time(), len(sys.modules)
-import {modules}
+{statements}
 taken = dict(cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
 early = sum(name in sys.modules for name in {late})
 print(json.dumps(dict(taken, modules=len(sys.modules) - before, early=early)))
 """
 
 
-def import_case(*modules: str) -> Case:
-    """Import *modules* once; ``early`` is how many of the expensive modules came with them."""
-    script = _SCRIPT.format(modules=", ".join(modules), late=LATE)
+def import_case(*statements: str) -> Case:
+    """Execute these once; ``early`` is how many of the expensive modules came with them."""
+    script = _SCRIPT.format(statements="\n".join(statements), late=LATE)
 
     def case() -> Sample:
         run = subprocess.run(

@@ -35,13 +35,14 @@ class Results:
     """Filled by ``benchmarks.rounds``; read by targets and reports.
 
     ``missing`` says why a case has no figure, ``absent`` why a subject has none at all, ``groups``
-    which cases were measured together.
+    which cases were measured together, ``order`` in which order to show the subjects.
     """
 
     samples: dict[Key, dict[int, Sample]] = field(default_factory=dict[Key, dict[int, Sample]])
     missing: dict[Key, str] = field(default_factory=dict[Key, str])
     absent: dict[str, str] = field(default_factory=dict[str, str])
     groups: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    order: dict[str, None] = field(default_factory=dict[str, None])
 
     def spread(self, subject: str, case: str, measure: str = "cpu") -> Spread | None:
         """Of one measure, in its unit; ``None`` if it was not measured."""
@@ -101,7 +102,7 @@ class Results:
         ]
 
     def subjects(self, cases: Iterable[str]) -> list[str]:
-        """Who was asked for any of the cases, in the order of asking."""
+        """Who was asked for any of the cases."""
         wanted = set(cases)
-        keys = [*self.samples, *self.missing]
-        return list(dict.fromkeys(subject for subject, case in keys if case in wanted))
+        asked = {subject for subject, case in (*self.samples, *self.missing) if case in wanted}
+        return [subject for subject in self.order if subject in asked]

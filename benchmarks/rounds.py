@@ -37,7 +37,7 @@ class Limits:
     """What takes longer, or will by what a tenth of it took, has no figure."""
     case: float = 30.0
     """No further round of a case that took one subject that long in all."""
-    warm: float = 2.0
+    warm: float = 10.0
     """A first sample that took longer counts."""
 
 
@@ -121,6 +121,7 @@ def measure(groups: Sequence[Group], limits: Limits) -> Results:
 @contextmanager
 def _workers(group: Group, limits: Limits, results: Results) -> Generator[_Turns]:
     turns = _Turns(group, limits, results)
+    results.order.update(dict.fromkeys(group.modules))
     try:
         for subject in group.modules:
             try:

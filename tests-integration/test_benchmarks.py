@@ -31,7 +31,11 @@ def results(figures: Mapping[Key, tuple[float, ...]], measure: str = "cpu") -> R
         key: {number: {measure: value} for number, value in enumerate(values)}
         for key, values in figures.items()
     }
-    return Results(samples=taken, groups={"group": list(dict.fromkeys(case for _, case in taken))})
+    return Results(
+        samples=taken,
+        groups={"group": list(dict.fromkeys(case for _, case in taken))},
+        order=dict.fromkeys(subject for subject, _ in taken),
+    )
 
 
 def verdict(name: str, found: Results) -> Verdict:

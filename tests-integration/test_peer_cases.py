@@ -115,6 +115,6 @@ def test_blocking_children_that_are_alive_at_once_have_threads() -> None:
 
 
 def test_an_import_is_measured_in_an_interpreter_of_its_own() -> None:
-    sample = import_case("wave")()
+    sample = import_case("import wave")()
     assert sample["modules"] > 0
     assert (sample["early"], sample["cpu"] > 0) == (0, True)

@@ -144,5 +144,5 @@ def _cases(
         **{f"child given {count:,} messages": past(count) for count in (1_000, 10_000)},
         **{f"fan-out of {count:,}": partial(together, count) for count in (100, 1_000, 10_000)},
         "live child": live_child,
-        "import": import_case(*imports),
+        "import": import_case(f"import {', '.join(imports)}"),
     }
