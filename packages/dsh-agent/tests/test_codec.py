@@ -41,6 +41,7 @@ from dsh.agent import (
     encode_header,
     interrupted_turn_closers,
 )
+from dsh.agent._shapes import read_shape
 from dsh.agent.testing import completed_turn, interrupted_turn
 
 HEADER = SessionHeader(
@@ -243,3 +244,8 @@ def test_a_header_states_its_format() -> None:
     assert decode_header(line) == HEADER
     seeded = SessionHeader(id=SessionId("x"), seed_length=7)
     assert decode_header(encode_header(seeded)) == seeded
+
+
+def test_a_field_of_a_type_that_no_log_holds_has_no_reader() -> None:
+    with pytest.raises(TypeError, match="no reader for <class 'complex'>"):
+        read_shape(complex, 1j, "value")

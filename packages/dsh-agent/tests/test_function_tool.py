@@ -296,3 +296,13 @@ async def test_a_plain_function_that_returns_a_coroutine_fails_and_leaves_none_b
     result = await execute(work)
     assert result.is_error
     await trio.lowlevel.checkpoint()
+
+
+async def test_a_list_of_anything_but_blocks_is_data() -> None:
+    @tool
+    async def primes() -> list[int]:
+        """The first primes."""
+        await trio.lowlevel.checkpoint()
+        return [2, 3]
+
+    assert await answer(primes) == "[2, 3]"

@@ -56,3 +56,21 @@ async def test_shields_around_the_call_are_left_alone(autojump_clock: Any) -> No
         with pytest.raises(HangError):
             await ends_within(5, trio.sleep_forever)
         assert around.shield
+
+
+async def test_tasks_beside_the_call_keep_their_shields_and_are_not_named(
+    autojump_clock: Any,
+) -> None:
+    beside = trio.CancelScope(shield=True)
+
+    async def work() -> None:
+        with beside:
+            await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(work)
+        with pytest.raises(HangError) as caught:
+            await ends_within(5, trio.sleep_forever)
+        assert len(caught.value.waiting) == 1
+        assert beside.shield
+        beside.cancel()

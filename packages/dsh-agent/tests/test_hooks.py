@@ -270,3 +270,19 @@ def test_a_registry_of_its_own_needs_no_host() -> None:
     assert ToolRegistry().schemas() is None
     with pytest.raises(UnknownToolError, match="it has: none"):
         raise UnknownToolError(("x",), known=())
+
+
+def test_points_name_themselves() -> None:
+    assert [repr(each) for each in (TEXT, GUARD, STOP)] == [
+        "<Filter text>",
+        "<Guard guard>",
+        "<Stop stop>",
+    ]
+
+
+def test_a_registration_may_be_closed_after_its_layer() -> None:
+    hooks = Hooks()
+    registration = hooks.on(Happened, print)
+    hooks.close()
+    registration.close()
+    assert not hooks.hears(Happened)

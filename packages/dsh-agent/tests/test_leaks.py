@@ -12,6 +12,8 @@ import trio
 import trio.testing
 
 from dsh.agent.testing import LeakError, assert_no_leaks
+from dsh.agent.testing._leaks import parent_of
+from dsh.agent.testing._tasks import whereabouts
 from dsh.agent.testing.plugin import WatchProbe, no_leaks
 
 __all__ = ["no_leaks"]
@@ -147,3 +149,30 @@ def test_a_test_that_leaves_something_fails_in_the_fixture(tmp_path: Path) -> No
     )
     assert "1 passed, 1 error" in done.stdout
     assert "LeakError: left behind: listener of RunEnded" in done.stdout
+
+
+def test_where_the_system_cannot_say_child_processes_are_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsh.agent.testing._leaks._PROC", tmp_path / "no proc")
+    with assert_no_leaks():
+        process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process.communicate(b"\n")
+
+
+def test_a_process_that_ended_while_it_was_looked_at_is_nobodys_child() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert parent_of(process.pid) is None
+
+
+async def test_a_task_that_has_ended_is_said_to_have() -> None:
+    tasks: list[trio.lowlevel.Task] = []
+
+    async def end() -> None:
+        await trio.lowlevel.checkpoint()
+        tasks.append(trio.lowlevel.current_task())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end, name="brief")
+    assert whereabouts(tasks[0]) == "brief (ended)"

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 import trio
 import trio.testing
@@ -283,3 +285,25 @@ def test_blocks_are_put_together_by_index() -> None:
 
 def test_a_reply_joins_parts() -> None:
     assert reply(say("a"), say("b"), finish_reason="refusal").finish_reason == "refusal"
+
+
+async def test_a_model_that_answers_with_no_response_is_told_of_as_malformed() -> None:
+    class Mute:
+        async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> Any:
+            await trio.lowlevel.checkpoint()
+
+    registry = ModelRegistry()
+    registry.register(Mute(), "m")
+    with pytest.raises(ModelError, match="answered with a NoneType") as caught:
+        await registry.generate(request(), on_delta=ignore)
+    assert caught.value.code == "MALFORMED_RESPONSE"
+
+
+def test_a_piece_of_a_call_that_comes_after_its_end_is_ignored() -> None:
+    answer = ResponseAssembler(ignore)
+    answer.add_call(0, '{"a": 1}', id="c", name="look")
+    answer.end_block(0)
+    answer.add_call(0, "late", id="d", name="leap")
+    answer.finish("tool_calls")
+    (call,) = answer.response().content
+    assert call == ToolCallBlock(id="c", name="look", arguments='{"a": 1}')

@@ -24,6 +24,9 @@ from dsh.agent.testing import (
     replay,
     sweep,
 )
+from dsh.agent.testing._awaits import await_share
+from dsh.agent.testing._counter import SchedulerStep
+from dsh.agent.testing._trio_private import deterministic
 
 
 async def pass_time(seconds: float) -> None:
@@ -370,3 +373,80 @@ def test_the_share_of_await_points_names_those_that_no_run_was_suspended_at(
     assert [str(point) for point in report.awaits.missed] == ["swept_module.py:7 async for"]
     with pytest.raises(SweepFailedError, match=r"75%.*missed: swept_module.py:7"):
         report.check(share=0.9)
+
+
+def test_an_asynchronous_route_that_raises_fails_the_run() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        async def cancel() -> None:
+            await trio.lowlevel.checkpoint()
+            raise LookupError("no such agent")
+
+        with stage.route("broken", cancel), stage.settled() if stage.made else nullcontext():
+            await pass_time(1)
+
+    with pytest.raises(RouteError, match="no such agent"):
+        replay(scenario, Cut(step=1, route="broken"))
+
+
+def test_a_cut_by_a_route_that_is_not_live_cannot_be_made() -> None:
+    with pytest.raises(RouteError, match="could not be made"):
+        replay(a_turn, Cut(step=0, route="nobody"))
+
+
+def test_a_scenario_of_other_steps_from_run_to_run_is_refused() -> None:
+    runs = iter(range(10))
+
+    async def scenario(stage: SweepStage) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.lowlevel.checkpoint, name=f"run {next(runs)}")
+
+    with pytest.raises(SweepFailedError, match="part at step"):
+        sweep(scenario).check()
+
+
+def test_ctrl_c_during_a_sweep_ends_it() -> None:
+    async def scenario(stage: SweepStage) -> None:
+        await trio.lowlevel.checkpoint()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(scenario)
+
+
+def test_a_step_before_the_first_line_of_a_task_says_so() -> None:
+    step = SchedulerStep(task=0, name="child", code=None, line=0, routes=())
+    assert str(step) == "child, which has not begun"
+
+
+def test_the_share_of_a_package_there_is_none_of_is_refused() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no package named 'nowhere_at_all'"):
+        await_share(["nowhere_at_all"], {})
+
+
+def test_a_trio_without_what_the_sweep_needs_is_refused_by_its_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.delattr("trio._core._run._r")
+        with pytest.raises(RuntimeError, match=r"trio [0-9.]+ has no '_r'"), deterministic(1):
+            pass
+    monkeypatch.setattr("trio._core._run._r", object())
+    with pytest.raises(TypeError, match="does not shuffle with a"), deterministic(1):
+        pass
+
+
+def test_a_shield_that_is_put_up_later_does_not_hold_either() -> None:
+    with faults.unshielded():
+        scope = trio.CancelScope()
+        scope.shield = True
+        assert not scope.shield
+
+
+async def test_a_function_that_swallows_its_cancellation_still_fails() -> None:
+    class Service:
+        async def work(self) -> None:
+            await trio.lowlevel.checkpoint()
+            raise LookupError("its own error")
+
+    with faults.swallowed(Service, "work"), pytest.raises(LookupError, match="its own error"):
+        await Service().work()

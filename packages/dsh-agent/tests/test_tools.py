@@ -10,12 +10,15 @@ from dsh.agent import (
     UNRESTRICTED,
     DuplicateToolError,
     EmptyToolFilterError,
+    InactiveScopeError,
     InvalidToolError,
     OwnerFinalError,
     Tool,
     ToolExecution,
     ToolFilter,
     ToolOrderError,
+    ToolRegistry,
+    ToolRestriction,
     ToolResult,
     ToolsChanged,
     UnknownToolError,
@@ -377,3 +380,16 @@ def test_a_second_order_is_refused_and_an_agent_has_none(host: Any) -> None:
         host.tools.arrange((UNLISTED_TOOLS,))
     with pytest.raises(TypeError, match="host"):
         host.agent().tools.arrange((UNLISTED_TOOLS,))
+
+
+def test_restrictions_that_both_allow_allow_what_both_do() -> None:
+    one = ToolRestriction.of(ToolFilter(allow=("a", "b", "c"), deny=("c",)))
+    other = ToolRestriction.of(ToolFilter(allow=("b", "c", "d")))
+    assert [name for name in "abcd" if (one & other).permits(name)] == ["b"]
+
+
+def test_an_ended_host_takes_no_order_of_tools() -> None:
+    tools = ToolRegistry()
+    tools.close()
+    with pytest.raises(InactiveScopeError, match="an order of tools"):
+        tools.arrange((UNLISTED_TOOLS,))

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from dsh.agent import ModelError
-from dsh.agent.wire import EventDecoder, ServerSentEvent, lower_schema
+from dsh.agent import ChatResponse, ModelError, ToolCallBlock
+from dsh.agent.wire import EventDecoder, ServerSentEvent, VendorErrors, lower_schema
+from dsh.agent.wire._calls import CallNaming
 
 
 def decoded(chunks: Iterable[bytes]) -> list[tuple[str, str]]:
@@ -99,3 +100,40 @@ def test_what_cannot_be_inlined_is_refused_by_name(schema: dict[str, object], pr
     with pytest.raises(ModelError, match=rf"the schema of tool 't' .*{problem}") as caught:
         lowered(schema)
     assert caught.value.code == "INVALID_REQUEST"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{"a": 1.5}', '{"a": 1.5}'),
+        ('{"a": NaN}', '{"INVALID_JSON": "{\\"a\\": NaN}"}'),
+        ('{"a": 1e999}', '{"INVALID_JSON": "{\\"a\\": 1e999}"}'),
+    ],
+)
+def test_arguments_with_numbers_that_json_lacks_travel_as_text(arguments: str, sent: str) -> None:
+    call = ToolCallBlock(id="c", name="look", arguments=arguments)
+    assert CallNaming({"look"}).sendable(call).arguments == sent
+
+
+def test_an_error_of_an_sdk_that_means_nothing_known_keeps_its_words() -> None:
+    class SdkError(Exception):
+        pass
+
+    class UnusedError(SdkError):
+        pass
+
+    errors = VendorErrors(
+        status=UnusedError,
+        timeout=(UnusedError,),
+        connection=UnusedError,
+        broken=UnusedError,
+        other=SdkError,
+        key="a-secret-key",
+    )
+    whole = ChatResponse(content=(), finish_reason="stop")
+    with (
+        pytest.raises(ModelError, match="of a new kind") as caught,
+        errors.translated(lambda: whole),
+    ):
+        raise SdkError("of a new kind")
+    assert caught.value.code == "UNKNOWN"

@@ -42,7 +42,7 @@ class Chain(Sequence[T], Generic[T]):
             return tuple(self[i] for i in range(*index.indices(self._length)))
         position = index + self._length if index < 0 else index
         if 0 <= position < self._length:
-            for items, length in self._parts:
+            for items, length in self._parts:  # pragma: no branch - one of them holds it
                 if position < length:
                     return items[position]
                 position -= length

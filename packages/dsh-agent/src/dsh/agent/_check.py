@@ -176,6 +176,6 @@ class _Replay:
                         f"a result for {call!r}, which is no open call of the step",
                     )
                 self.unanswered.remove(event.result.call_id)
-            case PartialMessage():
+            case _:  # what was said before an interruption follows from nothing
                 pass
         return None

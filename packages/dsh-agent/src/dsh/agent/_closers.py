@@ -92,7 +92,6 @@ def _unanswered(step: Iterable[SessionEvent]) -> list[tuple[ToolCallBlock, bool]
 
 
 def _drop(calls: list[ToolCallBlock], call_id: str) -> None:
-    for index, call in enumerate(calls):
-        if call.id == call_id:
-            del calls[index]
-            return
+    found = next((index for index, call in enumerate(calls) if call.id == call_id), None)
+    if found is not None:
+        del calls[found]

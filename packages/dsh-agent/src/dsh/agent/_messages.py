@@ -178,7 +178,7 @@ class Usage:
         )
         if set(map(type, counts)) == {int} and min(counts) >= 0:
             return
-        for name in self.__slots__:
+        for name in self.__slots__:  # pragma: no branch - one of them is refused
             count: object = getattr(self, name)
             require_count(self, name, count)
             if cast(int, count) < 0:

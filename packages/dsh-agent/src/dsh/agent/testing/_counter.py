@@ -5,7 +5,7 @@ Next: ``_trial.py``, which runs a scenario under it.
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from inspect import iscoroutine
@@ -140,10 +140,9 @@ class StepCounter(trio.abc.Instrument):
                     beside.run(BYSTANDER.set, True)
                     beside.run(self.background.start_soon, self._finish, result)
 
-    async def _finish(self, result: object) -> None:
+    async def _finish(self, result: Coroutine[object, object, object]) -> None:
         try:
-            if iscoroutine(result):
-                await result
+            await result
         except Exception as exc:  # noqa: BLE001 - the scenario goes on; the run reports it
             self.faults.append(exc)
 

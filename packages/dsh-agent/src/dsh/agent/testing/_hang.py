@@ -33,13 +33,12 @@ async def ends_within(seconds: float, run: Callable[[], Awaitable[T]]) -> T:
 
     async def watch() -> None:
         await trio.sleep(seconds)
-        tasks = [task for task in below(main) if task is not trio.lowlevel.current_task()]
-        waiting.extend(sorted(whereabouts(task) for task in tasks))
+        around = {task: [*enclosing_scopes(task)] for task in below(main)}
+        inside = {task: scopes for task, scopes in around.items() if rescue in scopes}
+        waiting.extend(sorted(map(whereabouts, inside)))
         rescue.cancel("took too long")
-        for task in tasks:
-            for scope in enclosing_scopes(task):
-                if scope is rescue:
-                    break
+        for scopes in inside.values():
+            for scope in scopes[: scopes.index(rescue)]:
                 scope.shield = False
 
     results: list[T] = []

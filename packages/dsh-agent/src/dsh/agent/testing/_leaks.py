@@ -78,8 +78,7 @@ def _tasks() -> set[trio.lowlevel.Task]:
     if not trio.lowlevel.in_trio_run():
         return set()
     root = trio.lowlevel.current_root_task()
-    if root is None:
-        return set()
+    assert root is not None
     return {task for task in below(root) if not task.context.get(BYSTANDER)}
 
 
@@ -92,10 +91,11 @@ def _child_processes() -> Iterable[int]:
     except ChildProcessError:
         return ()
     everybody = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
-    return [pid for pid in everybody if _parent(pid) == os.getpid()]
+    return [pid for pid in everybody if parent_of(pid) == os.getpid()]
 
 
-def _parent(pid: int) -> int | None:
+def parent_of(pid: int) -> int | None:
+    """Whose child *pid* is; ``None`` where it has ended."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:  # it ended while we looked

@@ -85,10 +85,10 @@ def run_trial(
     try:
         with deterministic(seed):
             trio.run(_run, scenario, stage, counter, watchdog, clock=clock, instruments=[counter])
-    except BaseException as exc:  # whatever a scenario raises is the finding
+    except BaseException as exc:  # noqa: BLE001 - whatever a scenario raises is the finding
         error = unwrapped(exc)
         if isinstance(error, KeyboardInterrupt):
-            raise
+            raise error from None
     verdict = watchdog.verdict(counter) or error or _route_fault(counter)
     if verdict is not None and verdict is not error:
         verdict.__context__ = error
