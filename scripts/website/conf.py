@@ -44,6 +44,7 @@ toc_object_entries_show_parents = "hide"
 # A word in single backticks in a docstring is a name: linked where there is such a name.
 default_role = "py:obj"
 nitpicky = True
+smartquotes = False
 nitpick_ignore_regex: Final = [
     # What lies outside of the family is named and not linked: there is no network to ask.
     (r"py:.*", r"(?!dsh\.).*"),

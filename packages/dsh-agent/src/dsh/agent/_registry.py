@@ -104,9 +104,10 @@ class AgentRegistry:
         """An agent driven by the calling task: its ``wait_idle`` runs the queued turns right there.
 
         Entering publishes the agent, leaving ends it and everything below it. An error that is
-        alone leaves bare, never in a group of one; so does what a task of the agent raises.
+        alone leaves bare, never in a group of one; so does what a task of the agent raises. What is
+        listed here is raised on entering; nothing was created.
 
-        Raises (on entering; nothing was created):
+        Raises:
           NoAgentFactoryError: the host is not open.
           DuplicateAgentError: the id is taken.
           AgentCreationCancelledError: host or parent began to end during ``spec.setup``.

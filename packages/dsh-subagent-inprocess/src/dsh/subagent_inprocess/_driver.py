@@ -61,7 +61,9 @@ async def serve_child(
         again, each time for one model request more.
       inheritance: what the child takes over from its parent.
 
-    Raises (before publication; nothing was created):
+    What is listed here is raised before publication; nothing was created.
+
+    Raises:
       SubagentDepthError: the child would lie deeper than the request allows.
       SubagentStartError: the prompt holds a block that no agent can be sent.
       TypeError, OverflowError: the parent's depth is none, or cannot grow.

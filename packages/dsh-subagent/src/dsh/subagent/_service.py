@@ -75,7 +75,11 @@ class SubagentService:
 
     @enable_ki_protection
     async def run(self, name: str, request: SubagentStartRequest[T]) -> SubagentResult[T]:
-        """Start, wait, close: what most callers want. Raises what `start` and `result` raise."""
+        """Start, wait, close: what most callers want.
+
+        Cancelling the call cancels the child, and ends once nothing of it runs. How a child ended
+        is in the result; what is raised is what `start` and `SubagentRun.result` raise.
+        """
         async with await self.start(name, request) as run:
             return await run.result()
 
