@@ -68,7 +68,7 @@ def _told(check: Callable[[Member], str], member: Member) -> list[str]:
 
 def _changelog(names: Sequence[str], chosen: Sequence[str]) -> list[str]:
     text = (ROOT / changelog.CHANGELOG).read_text(encoding="utf-8")
-    return changelog.faults(text, names, chosen)
+    return [*changelog.malformed(text, names), *changelog.silent(text, chosen)]
 
 
 def _itself(workshop: Workshop, name: str) -> list[str]:

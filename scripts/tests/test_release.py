@@ -68,23 +68,46 @@ ENTRIES: Final = (
 
 
 def test_a_changelog_with_a_word_on_each_package_is_green() -> None:
-    assert changelog.faults(ENTRIES, ["dsh-a", "dsh-b", "dsh-mock"], ["dsh-a", "dsh-b"]) == []
+    assert changelog.malformed(ENTRIES, ["dsh-a", "dsh-b"]) == []
+    assert changelog.silent(ENTRIES, ["dsh-a", "dsh-b"]) == []
+
+
+def test_an_entry_may_be_about_several_packages() -> None:
+    text = ENTRIES.replace("dsh-a:", "dsh-a, dsh-c:")
+    assert changelog.malformed(text, ["dsh-a", "dsh-b", "dsh-c"]) == []
+    assert changelog.silent(text, ["dsh-a", "dsh-b", "dsh-c"]) == []
 
 
 @pytest.mark.parametrize(
     ("text", "failure"),
     [
-        ("# Changelog\n", "has 0 sections '## Unreleased', and needs one"),
-        (ENTRIES.replace("- dsh-a: more.\n  Much more.\n", ""), "dsh-a has no entry"),
-        (ENTRIES.replace("dsh-b", "dsh-a"), "dsh-b has no entry, and is not among those that are"),
+        ("# Changelog\n", "has 0 sections '## Unreleased', needs one"),
         (ENTRIES.replace("- dsh-a: ", "- "), "'- more. Much more.' does not begin with a package"),
-        (ENTRIES.replace("- unch", "## 0.1.0\n\n- unch"), "dsh-b has no entry"),
-        (ENTRIES.replace("dsh-a:", "dsh-z:"), "'- dsh-z: more. Much more.' does not begin"),
+        (ENTRIES.replace("dsh-a:", "`dsh-a`:"), "'- `dsh-a`: more. Much more.' does not begin"),
+        (ENTRIES.replace("dsh-a:", "dsh-a, dsh-z:"), "'- dsh-a, dsh-z: more. Much more.' does not"),
     ],
 )
-def test_each_thing_missing_in_the_changelog_is_named(text: str, failure: str) -> None:
-    found = changelog.faults(text, ["dsh-a", "dsh-b"], ["dsh-a", "dsh-b"])
-    assert [each for each in found if each.startswith(f"CHANGELOG.md: {failure}")]
+def test_an_entry_of_another_form_is_named(text: str, failure: str) -> None:
+    (found,) = changelog.malformed(text, ["dsh-a", "dsh-b"])
+    assert found.startswith(f"CHANGELOG.md: {failure}")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (ENTRIES.replace("- dsh-a: more.\n  Much more.\n", ""), "dsh-a"),
+        (ENTRIES.replace("dsh-b", "dsh-a"), "dsh-b"),
+        (ENTRIES.replace("- unch", "## 0.1.0\n\n- unch"), "dsh-b"),
+    ],
+)
+def test_a_package_that_the_changelog_leaves_out_is_named(text: str, name: str) -> None:
+    (found,) = changelog.silent(text, ["dsh-a", "dsh-b"])
+    assert found.startswith(f"CHANGELOG.md: {name} has no entry, and is not among those that are")
+
+
+def test_the_changelog_of_this_workspace_is_of_that_form() -> None:
+    text = (ROOT / changelog.CHANGELOG).read_text(encoding="utf-8")
+    assert changelog.malformed(text, [*workspace(ROOT)]) == []
 
 
 def test_a_package_that_does_not_load_where_it_is_installed_is_told(plant: Plant) -> None:
