@@ -154,6 +154,25 @@ async def test_a_group_that_survives_sigkill_is_given_up(
     await process.wait()
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no way to look behind EPERM")
+async def test_a_process_that_may_not_be_signalled_is_not_taken_for_gone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reap: list[int]
+) -> None:
+    """One that changed its user (sudo) is out of reach, and that is told as any survival is."""
+
+    def refuse(group: int, number: int) -> None:
+        raise PermissionError(group, number)
+
+    process = await opened("sleep 1000 >/dev/null 2>&1 & echo $!; exec cat >/dev/null")
+    reap.append(int(await process.stdout.receive_some()))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "killpg", refuse)
+        await ended(process, Graces(eof=5, term=0.05, kill=0.05))
+    assert process.exit_status == "exited with status 0"
+    assert process.survived
+    assert "survived SIGKILL" in caplog.text
+
+
 async def test_stderr_never_blocks_an_agent_and_its_end_is_kept() -> None:
     process = await opened("yes complaint 2>/dev/null | head -c 2000000 >&2; echo last >&2")
     async with trio.open_nursery() as nursery:

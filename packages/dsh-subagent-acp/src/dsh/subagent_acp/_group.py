@@ -22,7 +22,7 @@ _AGAIN: Final = 0.02
 
 def signal_group(group: int, signal: int) -> None:
     """Send *signal* to every process of the group; none left is fine."""
-    with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
+    with suppress(ProcessLookupError, PermissionError):  # see `is_group_alive`
         os.killpg(group, signal)
 
 
@@ -30,8 +30,10 @@ def is_group_alive(group: int) -> bool:
     """Whether any process of the group can still run."""
     try:
         os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
+    except ProcessLookupError:
         return False
+    except PermissionError:  # macOS: a group of zombies; Linux: one of another user's processes
+        return bool(_members(group))
     return bool(_members(group)) if _LINUX else True
 
 
