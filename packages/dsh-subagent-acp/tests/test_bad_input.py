@@ -5,10 +5,15 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
+from trio.testing import memory_stream_one_way_pair
 
 from dsh.subagent import TextProgress
+from dsh.subagent_acp._connection import Connection
 from dsh.subagent_acp._errors import AcpLineError
 from dsh.subagent_acp._lines import LineBuffer
+from dsh.subagent_acp._protocol import load
+from dsh.subagent_acp._session import Session
 
 MEGABYTE = 2**20
 
@@ -69,6 +74,59 @@ async def test_half_a_surrogate_pair_is_in_no_detail(bench: Any, step: dict[str,
     result = await bench.turn(step, {"exit": 1})
     assert result.stop_reason == "error"
     assert (result.detail or "").encode()
+
+
+DEEP: dict[str, dict[str, Any]] = {
+    "input": {
+        "method": "session/update",
+        "params": {
+            "sessionId": "s1",
+            "update": {
+                "sessionUpdate": "tool_call",
+                "toolCallId": "c",
+                "title": "t",
+                "rawInput": 0,
+            },
+        },
+    },
+    "data": {"id": 3, "error": {"code": 1, "message": "m", "data": 0}},
+    "message": {"id": 3, "error": {"code": 1, "message": 0}},
+    "id": {"method": "foo", "id": 0},
+    "question": {
+        "method": "session/request_permission",
+        "id": 1,
+        "params": {
+            "sessionId": "s1",
+            "toolCall": {"toolCallId": "c", "rawInput": 0},
+            "options": [],
+        },
+    },
+    "question of a deep id": {
+        "method": "session/request_permission",
+        "id": 0,
+        "params": {"sessionId": "s1", "toolCall": {"toolCallId": "c"}, "options": []},
+    },
+}
+
+
+@pytest.mark.parametrize("where", DEEP)
+async def test_no_depth_ends_the_reading(where: str) -> None:
+    """A little less than what cannot be read at all is too deep for what is made of it."""
+    await load()
+    words = json.dumps(DEEP[where]).replace(" 0", " DEEP")
+    for depth in range(700, 1_000):
+        connection = Connection(max_line_bytes=MEGABYTE)
+        connection.peer = session = Session(connection, "s1", max_output_bytes=MEGABYTE)
+        asked = line(method="session/update", params={"sessionId": "s1"})
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(session.prompt, ())
+            await trio.testing.wait_all_tasks_blocked()
+            ours, theirs = memory_stream_one_way_pair()
+            deep = words.replace("DEEP", "[" * depth + "]" * depth)
+            await ours.send_all(f"{deep}\n{asked}".encode())
+            await ours.aclose()
+            await connection.read(theirs)
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_message_of_five_megabytes_is_read(bench: Any) -> None:

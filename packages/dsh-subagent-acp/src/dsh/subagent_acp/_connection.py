@@ -18,7 +18,7 @@ from dsh.subagent_acp._lines import LineBuffer
 
 __all__ = ["Connection", "Peer", "RequestId"]
 
-RequestId: TypeAlias = str | int | None
+RequestId: TypeAlias = str | int | float | None
 """Chosen by whoever asks, and echoed as it came."""
 
 _UNREAD: Final = 1_000
@@ -160,7 +160,11 @@ class Connection:
             message: object = json.loads(line) if line.lstrip()[:1] == b"{" else None
         except (ValueError, RecursionError):  # no JSON, no UTF-8, absurd numbers, absurd depth
             message = None
-        if not isinstance(message, dict) or not self._dispatch(cast("dict[str, Any]", message)):
+        try:
+            taken = isinstance(message, dict) and self._dispatch(cast("dict[str, Any]", message))
+        except RecursionError:  # as deep as can be read, too deep for what is made of it
+            taken = False
+        if not taken:
             self.noise.append(self._repeat(line.decode(errors="replace"))[:_NOISE_SHOWN])
 
     def _dispatch(self, message: dict[str, Any]) -> bool:
@@ -171,6 +175,8 @@ class Connection:
         if "id" not in message:
             if peer is not None:
                 peer.on_notification(method, params)
+        elif not isinstance(message["id"], str | int | float | None):
+            return False
         elif peer is None or not peer.on_request(message["id"], method, params):
             self.refuse(message["id"], _METHOD_NOT_FOUND, f"this client has no method {method}")
         return True
