@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from gates.workspace import members
-from verify_wheels import Workshop, dependencies
+from shipping.order import dependencies
+from shipping.workshop import Workshop
 
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLE: Final = ROOT / "examples" / "own_host.py"

@@ -10,7 +10,15 @@ from conversation import TOOL, answered, ask, asked, call, request, user
 from dialects import ANTHROPIC
 from fake_endpoint import FakeEndpoint, Reply, fake_endpoint
 
-from dsh.agent import ChatRequest, ChatResponse, Message, TextBlock, ThinkingBlock, Usage
+from dsh.agent import (
+    ChatRequest,
+    ChatResponse,
+    Message,
+    ModelError,
+    TextBlock,
+    ThinkingBlock,
+    Usage,
+)
 
 MARK = {"type": "ephemeral"}
 
@@ -163,3 +171,26 @@ async def test_what_the_api_comes_to_say_besides_is_passed_over(endpoint: FakeEn
     whole = ANTHROPIC.answer(TextBlock(text="hi")).chunks
     response = await answer_to(endpoint, Reply(chunks=[whole[0], *news, *whole[1:]]))
     assert response.content == (TextBlock(text="hi"),)
+
+
+@pytest.mark.parametrize(
+    ("event", "problem"),
+    [
+        (
+            {"type": "content_block_start", "index": "0", "content_block": {"type": "text"}},
+            "index of a block is a str",
+        ),
+        (
+            {"type": "message_delta", "delta": {}, "usage": {"output_tokens": "many"}},
+            "output_tokens is 'many', not a count",
+        ),
+    ],
+)
+async def test_an_event_with_something_else_for_a_number_is_malformed(
+    endpoint: FakeEndpoint, event: dict[str, object], problem: str
+) -> None:
+    data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+    begun = ANTHROPIC.begun("Hel")
+    with pytest.raises(ModelError, match=problem) as caught:
+        await answer_to(endpoint, Reply(chunks=[*begun, data]))
+    assert caught.value.code == "MALFORMED_RESPONSE"

@@ -13,6 +13,7 @@ from dsh.agent import (
     AgentSpec,
     ChatRequest,
     ContextMessage,
+    ImageBlock,
     TextBlock,
     ToolCallBlock,
     ToolCalled,
@@ -407,3 +408,18 @@ async def test_a_thread_that_will_not_end_ends_its_turn_as_lost(
     assert unanswered(model.requests[-1]) == []
     while trio.to_thread.current_default_thread_limiter().borrowed_tokens:
         await trio.lowlevel.checkpoint()
+
+
+async def test_a_picture_is_a_result(host: Host, script: Follow, offer: Offer) -> None:
+    picture = ImageBlock(media_type="image/png", data="AAAA")
+
+    async def look(execution: ToolExecution) -> ToolResult:
+        return ToolResult(content=(picture,))
+
+    offer("look", look)
+    script(call("look"), say("done"))
+    async with host.agents.open(AgentSpec()) as agent:
+        agent.send("go")
+        await agent.wait_idle()
+    (result,) = (e.result for e in agent.session.events if isinstance(e, ToolResulted))
+    assert result.content == (picture,)

@@ -333,3 +333,25 @@ async def test_a_child_made_with_create_lives_in_its_parents_nursery(host: Host)
     await parent.aclose()
     assert child.agent.status == "disposed"
     assert host.agents.list() == ()
+
+
+async def test_an_agent_that_is_being_composed_has_no_nursery_yet(host: Host) -> None:
+    async def setup(agent: Agent) -> None:
+        await trio.lowlevel.checkpoint()
+        assert agent.nursery
+
+    with pytest.raises(AgentDisposedError):
+        await host.agents.create(AgentSpec(setup=setup))
+
+
+async def test_a_log_that_was_handed_in_stays_open_when_a_setup_fails(host: Host) -> None:
+    session = Session(SessionHeader(id=SessionId("kept")))
+
+    async def setup(agent: Agent) -> None:
+        await trio.lowlevel.checkpoint()
+        raise LookupError("no such persona")
+
+    with pytest.raises(LookupError):
+        await host.agents.create(AgentSpec(session=session, setup=setup))
+    assert session.append(TurnStarted(turn=1)) == 0
+    await session.aclose()

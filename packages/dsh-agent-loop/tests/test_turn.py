@@ -21,6 +21,7 @@ from dsh.agent import (
     AgentSpec,
     AgentStatusChanged,
     AssistantMessage,
+    ChatRequest,
     ChatResponse,
     ContextMessage,
     Continuation,
@@ -514,3 +515,35 @@ async def test_context_messages_are_logged_in_their_turn(host: Host, script: Fol
         await agent.wait_idle()
     assert len(model.requests[0].messages) == 2
     assert [type(e) for e in agent.session.events].count(ContextMessage) == 1
+
+
+async def test_of_the_prompts_of_one_turn_the_first_to_ask_for_a_tool_decides(
+    host: Host, script: Follow
+) -> None:
+    model = script(say("ok"))
+    async with host.agents.open(AgentSpec()) as agent:
+        agent.send("one")
+        agent.send("two", tool_choice="required")
+        agent.send("three", tool_choice="none")
+        await agent.wait_idle()
+    assert [request.tool_choice for request in model.requests] == ["required"]
+
+
+async def test_an_error_in_the_clean_up_of_a_cancelled_turn_is_logged_and_the_turn_aborted(
+    host: Host, ends: Ends, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Untidy:
+        async def generate(self, request: ChatRequest, *, on_delta: object) -> ChatResponse:
+            try:
+                await trio.sleep_forever()
+            finally:
+                raise LookupError("on the way out")
+
+    host.models.register(Untidy(), "scripted")
+    async with host.agents.open(AgentSpec()) as agent, trio.open_nursery() as nursery:
+        agent.send("go")
+        nursery.start_soon(agent.wait_idle)
+        await wait_all_tasks_blocked()
+        agent.cancel("enough")
+    assert ends(agent) == [("aborted", "enough")]
+    assert "error while cancelled" in caplog.text

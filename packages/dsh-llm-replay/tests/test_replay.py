@@ -311,3 +311,11 @@ async def test_lines_are_plain_json(tmp_path: Path) -> None:
     path = await record(tmp_path / "r", ScriptedModel(say("grüß \u2028")), request("a"))
     assert path.read_bytes().isascii()
     assert [json.loads(line)["type"] for line in path.read_text().splitlines()[:1]] == ["recording"]
+
+
+async def test_a_recorder_may_be_left_twice(tmp_path: Path) -> None:
+    recorder = RecordingModel(ScriptedModel(say("1")), tmp_path / "r")
+    async with recorder:
+        await recorder.__aexit__(None, None, None)
+    with pytest.raises(RecordingError, match="not open"):
+        await ask(recorder, request("a"))

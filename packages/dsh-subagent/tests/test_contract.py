@@ -357,3 +357,7 @@ async def test_the_kit_tries_the_clauses_one_by_one_and_names_the_first(
     drive.script = BROKEN["has_one_id_for_all"][1](drive)
     with pytest.raises(ContractError, match="serves_again"):
         await check_provider(drive.make, drive)
+
+
+def test_a_drive_that_cannot_see_work_sees_none() -> None:
+    assert Drive.worked(ScriptedDrive()) == 0

@@ -23,6 +23,7 @@ from dsh.subagent import (
     UnknownProviderError,
     UnsupportedCapabilityError,
 )
+from dsh.subagent._errors import described
 from dsh.subagent.testing import (
     EVERYTHING,
     ScriptedParent,
@@ -470,3 +471,33 @@ async def test_run_raises_what_start_raises(seam: Any) -> None:
     scope.cancel()
     with pytest.raises(SubagentStartCancelledError):
         await seam.service.run("scripted", seam.request(cancel_scope=scope))
+
+
+async def test_a_type_whose_own_code_raises_is_a_value_that_does_not_fit(seam: Any) -> None:
+    @dataclass
+    class Picky:
+        word: str
+
+        def __post_init__(self) -> None:
+            raise LookupError("not in my dictionary")
+
+    async with await seam.start(reply(structured={"word": "x"}), output_schema=Picky) as run:
+        result = await run.result()
+    assert result.stop_reason == "error"
+    assert "LookupError: not in my dictionary" in result.detail
+
+
+def test_an_error_that_cannot_be_worded_is_named() -> None:
+    class Mute(Exception):  # noqa: N818 - it says nothing
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    assert described(Mute()) == "Mute (its message cannot be rendered)"
+
+
+def test_a_scripted_parent_that_is_not_open_has_no_nursery_and_may_be_disposed() -> None:
+    parent = ScriptedParent(id="p")
+    with pytest.raises(RuntimeError, match="<ScriptedParent 'p': not open> is not open"):
+        _ = parent.nursery
+    parent.dispose()
+    assert repr(parent) == "<ScriptedParent 'p': disposed>"

@@ -197,8 +197,8 @@ class LoopAgent(LayeredAgent):
                 scope.cancel(reason)
             if self.driver.turn is not None:
                 self.driver.turn.scope.cancel(reason)
-            if self._nursery is not None:
-                self._nursery.cancel_scope.cancel(reason)
+            assert self._nursery is not None, "an agent that was never open never ends"
+            self._nursery.cancel_scope.cancel(reason)
 
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> "LoopAgent":

@@ -47,8 +47,8 @@ class OpenedHost:
     ) -> bool | None:
         self._registration.close()
         for agent in self._host.agents.list():
-            if isinstance(agent, LoopAgent):
-                agent.end("the host closes")
+            assert isinstance(agent, LoopAgent)
+            agent.end("the host closes")
         self._nursery.cancel_scope.cancel("the host closes")
         try:
             return await self._nursery_manager.__aexit__(kind, error, traceback)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, assert_never, cast
 
 from dsh.agent import (
     ChatRequest,
@@ -101,6 +101,8 @@ def _block(block: ContentBlock, model: str) -> Json | None:
             return {"type": "tool_use", "id": block.id, "name": block.name, "input": arguments}
         case ToolResultBlock():
             return _result(block, model)
+        case _:
+            assert_never(block)
 
 
 def _result(block: ToolResultBlock, model: str) -> Json:

@@ -83,7 +83,7 @@ async def serve_child(
             if capture is not None:
                 await _insist(child, capture, nudge_retries)
     finally:
-        if child is not None and report is not None:
+        if child is not None and report is not None:  # pragma: no branch - else an error passes
             result = read_result(child, capture)
             report.partial(as_cancelled(result))
     assert result is not None

@@ -23,7 +23,7 @@ Next: `_service.py`, which starts it.
 import logging
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, assert_never, cast, final
 
 import trio
 from trio.lowlevel import disable_ki_protection, enable_ki_protection
@@ -167,6 +167,8 @@ class Supervisor:
             case Interruption():
                 if self._child is not None:
                     self._child.interrupted(ending)
+            case _:
+                assert_never(ending)
         if ending.error is not None and not isinstance(ending.error, SubagentStartCancelledError):
             _logger.error(
                 "subagent provider %r raised while it was being cancelled",
