@@ -3,12 +3,13 @@
 ``benchmarks.original`` does the latter with the original system, at the same kind of endpoint.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import httpx2
 import openai
 import trio
+from openai.types.chat import ChatCompletionMessageParam
 from pydantic import SecretStr
 
 from benchmarks.harness import Case, Sample, Stopwatch
@@ -24,29 +25,44 @@ __all__ = ["CASES"]
 
 DELEGATIONS: Final = 40
 OPTIONS: Final = AgentOptions(model="m", max_steps=100)
+MESSAGES: Final[list[ChatCompletionMessageParam]] = [{"role": "user", "content": "hi"}]
 
 
-def _bare() -> Sample:
-    watch = Stopwatch()
+def _requests(ask: Callable[[openai.AsyncOpenAI], Awaitable[None]]) -> Case:
+    """As many requests as a delegation makes, with the same client and no agent."""
 
-    async def main(url: str) -> None:
-        http = httpx2.AsyncClient()
-        async with openai.AsyncOpenAI(api_key="k", base_url=url, http_client=http) as client:
-            await _ask(client)  # connects
-            with watch:
-                for _ in range(3 * DELEGATIONS):
-                    await _ask(client)
+    def case() -> Sample:
+        watch = Stopwatch()
 
-    with endpoint() as url:
-        trio.run(main, url)
-    return watch.per(DELEGATIONS)
+        async def main(url: str) -> None:
+            http = httpx2.AsyncClient()
+            async with openai.AsyncOpenAI(api_key="k", base_url=url, http_client=http) as client:
+                await ask(client)  # connects
+                with watch:
+                    for _ in range(3 * DELEGATIONS):
+                        await ask(client)
+
+        with endpoint() as url:
+            trio.run(main, url)
+        return watch.per(DELEGATIONS)
+
+    return case
 
 
-async def _ask(client: openai.AsyncOpenAI) -> None:
-    stream = await client.chat.completions.create(
-        model="m", messages=[{"role": "user", "content": "hi"}], stream=True
-    )
+async def _bare(client: openai.AsyncOpenAI) -> None:
+    """Ask as the SDK's users do, who are given objects."""
+    stream = await client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
     async for _ in stream:
+        pass
+
+
+async def _unparsed(client: openai.AsyncOpenAI) -> None:
+    """Send what our model sends, as it does, and read the answer without understanding it."""
+    body = {"model": "m", "messages": MESSAGES, "stream": True}
+    raw = await client.chat.completions.with_raw_response.create(
+        model="", messages=[], stream=True, extra_body=body
+    )
+    async for _ in raw.http_response.aiter_bytes():
         pass
 
 
@@ -85,7 +101,8 @@ async def _turn(opening: OpenedAgent, delegations: int) -> None:
 
 
 CASES: Mapping[str, Case] = {
-    "three bare requests": _bare,
+    "three bare requests": _requests(_bare),
+    "three requests, answers not parsed": _requests(_unparsed),
     "HTTP delegation": _delegation(turns=DELEGATIONS, of=1),
     "HTTP delegation, of 50 in a turn": _delegation(turns=1, of=50),
 }
