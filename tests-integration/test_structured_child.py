@@ -95,6 +95,17 @@ async def test_the_instruction_comes_after_what_the_system_text_says(home: Home)
     assert after == f"We are ACME.\n\n{alone}"
 
 
+async def test_a_line_before_the_task_names_the_tool_too(home: Home) -> None:
+    """A structured child reads the tool's name beside its task; any other reads its task alone."""
+    model = home.script(answer(v=1), say("plain"))
+    await home.run(output_schema=SCHEMA)
+    await home.run()
+    asked, plain = (request.messages[0].content for request in model.requests)
+    assert isinstance(asked[0], TextBlock)
+    assert asked[1:] == plain
+    assert "`structured_output`" in asked[0].text
+
+
 @pytest.mark.guarantee("B-SO-09", "B-SO-16", "B-SO-37")
 async def test_an_agent_without_a_schema_never_sees_the_tool(home: Home) -> None:
     """Beside a structured child others have no such tool: not offered, and unknown when called."""

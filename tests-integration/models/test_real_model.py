@@ -77,11 +77,9 @@ def server() -> Server:
 async def trial(server: Server, model: OpenAIModel, tool_choice: ToolChoice, seed: int) -> str:
     """What became of one delegation: ``passed``, or what went wrong."""
     options: dict[str, object] = {"temperature": 0.2, "seed": seed, "max_tokens": 400}
-    forced = tool_choice == "required"
-    if forced:
+    if tool_choice == "required":
         options["tool_choice"] = "required"  # of every request, the child's included
-    steps = 1 if forced else 2  # with a choice, a child may first call something else
-    defaults = AgentOptions(model=server.model, options=options, max_steps=steps)
+    defaults = AgentOptions(model=server.model, options=options, max_steps=1)
     async with open_host(options=defaults) as host:
         host.models.register(model, server.model)
         subagents = SubagentService()

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["DESCRIPTION", "INSTRUCTION", "NUDGE", "RECORDED"]
+__all__ = ["DESCRIPTION", "INSTRUCTION", "NUDGE", "RECORDED", "TASK"]
 
 
 def _read(name: str) -> str:
@@ -14,4 +14,6 @@ def _read(name: str) -> str:
 DESCRIPTION: Final = _read("description")
 INSTRUCTION: Final = _read("instruction")
 NUDGE: Final = _read("nudge")
+TASK: Final = _read("task") + "\n"
+"""Precedes the task: small models call a tool that their task names, whatever the system says."""
 RECORDED: Final = "The structured output was recorded."
