@@ -5,6 +5,7 @@ it was, and the rest is rendered.
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, cast, final
 
 from dsh.agent._agent import Agent
@@ -72,31 +73,40 @@ async def assemble(
       Exception: whatever a section's function or a listener raised.
     """
     hooks, tools, prompt = hooks or agent.hooks, tools or agent.tools, prompt or agent.prompt
-    parts = tuple(_made(section, agent, prompt) for section in _sections(tools, prompt))
+    sections = _sections(tools, prompt)
+    texts = [_text(section, agent, prompt) for section in sections]
     schemas = tools.schemas()
     if hooks.hears(ASSEMBLY):
-        drafted = Draft(parts=parts, tools=schemas or ())
-        changed = await hooks.run_filter(ASSEMBLY, drafted, agent)
-        _check(changed.parts, PromptPart)
-        _check(changed.tools, ToolSchema)
-        final = _finalised(tools, prompt, drafted, changed)
-        parts, schemas = final.parts, final.tools or None
-    return Assembly(system="\n\n".join(p.text for p in parts if p.text) or None, tools=schemas)
+        names = (section.name for section in sections)
+        parts = (PromptPart(name=name, text=text) for name, text in zip(names, texts, strict=True))
+        draft = Draft(parts=tuple(parts), tools=schemas or ())
+        final = await _filtered(draft, agent, hooks=hooks, tools=tools, prompt=prompt)
+        texts, schemas = [part.text for part in final.parts], final.tools or None
+    return Assembly(system="\n\n".join(filter(None, texts)) or None, tools=schemas)
+
+
+async def _filtered(
+    drafted: Draft, agent: Agent, *, hooks: Hooks, tools: ToolRegistry, prompt: Prompt
+) -> Draft:
+    changed = await hooks.run_filter(ASSEMBLY, drafted, agent)
+    _check(changed.parts, PromptPart)
+    _check(changed.tools, ToolSchema)
+    return _finalised(tools, prompt, drafted, changed)
 
 
 def _sections(tools: ToolRegistry, prompt: Prompt) -> list[Section]:
     """The sections in force in their order: equal orders in order of registration."""
     by_name = {**tools.guidance(), **prompt.sections()}
-    return sorted(by_name.values(), key=lambda section: section.order)
+    return sorted(by_name.values(), key=attrgetter("order"))
 
 
-def _made(section: Section, agent: Agent, prompt: Prompt) -> PromptPart:
+def _text(section: Section, agent: Agent, prompt: Prompt) -> str:
     text = section.text
     if callable(text):
         text = text(agent)
     elif "{{" in text:
         text = fill_in(text, lambda name: _value(name, agent, prompt), section=section.name)
-    return PromptPart(name=section.name, text=text)
+    return text
 
 
 def _value(name: str, agent: Agent, prompt: Prompt) -> str | None:

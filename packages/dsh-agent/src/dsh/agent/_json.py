@@ -98,7 +98,7 @@ def _advance(top: _Open, pending: list[_Open], at: str) -> _Open | None:
                 wrong = f"a key is a {type(key).__name__}, not a str"
                 raise JsonValueError(_path(at, pending[:-1]), wrong)
             top.keys.append(key)
-        if (problem := _scalar_problem(item)) is None:
+        if type(item) is str or (problem := _scalar_problem(item)) is None:
             top.values.append(item)
         elif (child := _opened(item)) is not None:
             return child

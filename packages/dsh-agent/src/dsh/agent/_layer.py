@@ -99,9 +99,11 @@ class Layer(Generic[T]):
         """What this layer holds itself; not to be changed, and not to be kept."""
         return self._items if self._items is not None else _NOTHING  # type: ignore[return-value]
 
-    def merged(self) -> dict[str, T]:
-        """What holds for this layer: the host's things, its own in front of them."""
-        return {**self._host.own, **self.own} if self._host is not None else {**self.own}
+    def merged(self) -> Mapping[str, T]:
+        """What holds for this layer: the host's things, its own in front; as ``own``."""
+        if self._host is None:
+            return self.own
+        return {**self._host.own, **self.own} if self.own else self._host.own
 
     def register(self, item: T) -> Registration:
         """Add *item*.

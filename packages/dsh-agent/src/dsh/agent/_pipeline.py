@@ -4,6 +4,7 @@ Arguments, policy, guards, body, review, final result, notification. Whatever go
 or a listener is a result; only cancellation, ``KeyboardInterrupt`` and ``SystemExit`` get out.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import trio
@@ -27,7 +28,7 @@ from dsh.agent._policy import (
     ToolStarted,
 )
 from dsh.agent._result import final_result
-from dsh.agent._tool import Tool, ToolArgsError, ToolExecution, ToolResult
+from dsh.agent._tool import Tool, ToolArgsError, ToolBody, ToolExecution, ToolResult
 
 if TYPE_CHECKING:
     from dsh.agent._agent import Agent
@@ -65,7 +66,9 @@ async def run_call(
 
 
 async def _outcome(execution: ToolExecution, tool: Tool, hooks: Hooks) -> ToolResult:
-    result = await contained(_refusal, execution, hooks)
+    result: ToolResult | None = None
+    if hooks.hears(PRE_EXECUTE) or hooks.hears(TOOL_GUARD):
+        result = await contained(_refusal, execution, hooks)
     if result is None:
         result = await contained(_performed, execution, tool, hooks)
     if hooks.hears(POST_EXECUTE):
@@ -93,15 +96,22 @@ _ALLOW: Allow | Deny | Ask = Allow()
 
 
 async def _performed(execution: ToolExecution, tool: Tool, hooks: Hooks) -> ToolResult:
+    if hooks.hears(TOOL_BODY):
+        around = await _wrapped(execution, tool, hooks)
+    else:
+        around = partial(_timed, tool)
+    if hooks.hears(ToolStarted):
+        hooks.dispatch(ToolStarted(execution=execution))
+    return await around(execution)
+
+
+async def _wrapped(execution: ToolExecution, tool: Tool, hooks: Hooks) -> ToolBody:
     async def body(given: ToolExecution) -> ToolResult:
         if given is not execution:
             raise HookValueError(TOOL_BODY.name, got=given, expected="the execution it was given")
         return await contained(_timed, tool, execution)
 
-    around = await hooks.run_filter(TOOL_BODY, body, execution) if hooks.hears(TOOL_BODY) else body
-    if hooks.hears(ToolStarted):
-        hooks.dispatch(ToolStarted(execution=execution))
-    return await around(execution)
+    return await hooks.run_filter(TOOL_BODY, body, execution)
 
 
 async def _timed(tool: Tool, execution: ToolExecution) -> ToolResult:

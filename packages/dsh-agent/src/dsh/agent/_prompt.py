@@ -159,12 +159,12 @@ class Prompt:
         """The sections and variables of this layer itself, by name."""
         return {**self._variables.own, **self._sections.own}
 
-    def sections(self) -> dict[str, Section]:
-        """The sections in force, by name."""
+    def sections(self) -> Mapping[str, Section]:
+        """The sections in force, by name; not to be changed, and not to be kept."""
         return self._sections.merged()
 
-    def variables(self) -> dict[str, Variable]:
-        """The variables in force, by name."""
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables in force, by name; not to be changed, and not to be kept."""
         return self._variables.merged()
 
     def close(self) -> None:

@@ -8,10 +8,10 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from dsh.agent._errors import AgentError
-from dsh.agent._json import JsonValueError, freeze_json
+from dsh.agent._json import JsonValueError
 from dsh.agent._messages import ResultBlock
 from dsh.agent._model import ToolSchema
 
@@ -133,12 +133,12 @@ class Tool:
         if problem is not None:
             raise InvalidToolError(self.name, problem)
         try:
-            frozen = freeze_json(self.parameters, at="parameters")
+            schema = ToolSchema(
+                name=self.name, description=self.description, parameters=self.parameters
+            )
         except JsonValueError as exc:
             raise InvalidToolError(self.name, f"needs parameters that are JSON: {exc}") from exc
-        parameters = cast(Mapping[str, object], frozen)
-        schema = ToolSchema(name=self.name, description=self.description, parameters=parameters)
-        object.__setattr__(self, "parameters", parameters)
+        object.__setattr__(self, "parameters", schema.parameters)  # the one frozen copy
         object.__setattr__(self, "schema", schema)
 
     def _problem(self) -> str | None:

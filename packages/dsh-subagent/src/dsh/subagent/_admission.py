@@ -10,7 +10,7 @@ from typing import Any, Final, cast, get_args
 
 import trio
 
-from dsh.agent import AgentId, AgentOptions, ContentBlock, TextBlock, ToolFilter
+from dsh.agent import AgentId, AgentOptions, ContentBlock, TextBlock, ToolFilter, thaw_json
 from dsh.subagent._errors import CancelScopeError, UnsupportedCapabilityError
 from dsh.subagent._parent import DelegatingParent
 from dsh.subagent._provider import ProviderDescriptor
@@ -112,7 +112,7 @@ def _schema(wanted: Any) -> tuple[dict[str, Any] | None, Any]:
         return output_schema_from(wanted), wanted
     schema = cast("dict[str, Any]", wanted)
     compile_output_schema(schema)  # plain JSON from here on, so the copy runs no code
-    return deepcopy(schema), None
+    return cast("dict[str, Any]", thaw_json(schema)), None
 
 
 def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
