@@ -21,7 +21,7 @@ def read_arguments(name: str, text: str) -> object:
       ToolArgsError: it is not JSON, or JSON that would not survive being written down.
     """
     try:
-        return freeze_json(json.loads(text, parse_constant=_refuse), at="arguments")
+        return freeze_json(_DECODER.decode(text), at="arguments")
     except json.JSONDecodeError as exc:
         problem = f"not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
     except JsonValueError as exc:
@@ -35,3 +35,6 @@ def read_arguments(name: str, text: str) -> object:
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"{constant} is not a JSON number")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)

@@ -34,7 +34,7 @@ def require_count(owner: object, field: str, value: object) -> None:
 
 def require_mapping(owner: object, field: str, value: object) -> None:
     """Refuse a *value* that is no mapping."""
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):  # the latter asks an ABC
         raise _wrong(owner, field, value, "a mapping")
 
 

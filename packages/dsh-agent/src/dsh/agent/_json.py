@@ -141,9 +141,9 @@ def thaw_json(value: object) -> object:
 
     Meant for what ``freeze_json`` returned, and so for at most ``MAX_DEPTH`` levels.
     """
-    if isinstance(value, tuple | list):
+    if type(value) in _LISTS:
         return [thaw_json(item) for item in cast(Iterable[object], value)]
-    if isinstance(value, MappingProxyType | dict):
+    if type(value) in _OBJECTS:
         pairs = cast(dict[str, object], value).items()
         return {key: thaw_json(item) for key, item in pairs}
     return value
