@@ -1,6 +1,8 @@
 """What may stand on the command line; argparse, which costs a start nothing worth measuring."""
 
 import argparse
+import os
+import sys
 from collections.abc import Iterable
 from typing import Final, NoReturn, final
 
@@ -10,6 +12,25 @@ exit status: 0 completed, 1 failed, 2 refused before anything was started, 130 i
 
 _MOST: Final = 1_000_000
 """Of anything that is counted on the command line; who means more means no bound."""
+
+
+@final
+class _Formatter(argparse.HelpFormatter):
+    """Finds the width itself: argparse would import ``shutil``, which costs half as much as it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """How wide the terminal is; ``COLUMNS`` says otherwise, and without either it is 80."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):  # no terminal, or a stream that is no file
+        return 80
 
 
 @final
@@ -26,11 +47,20 @@ def parser(commands: Iterable[str]) -> argparse.ArgumentParser:
         prog="dsh",
         description="Delegate work from one agent to others, and see what came of it.",
         epilog=EPILOG,
+        formatter_class=_Formatter,
     )
     adding = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in commands:
         add, summary = _COMMANDS[name]
-        add(adding.add_parser(name, help=summary, description=f"{summary}.", epilog=EPILOG))
+        add(
+            adding.add_parser(
+                name,
+                help=summary,
+                description=f"{summary}.",
+                epilog=EPILOG,
+                formatter_class=_Formatter,
+            )
+        )
     return made
 
 
