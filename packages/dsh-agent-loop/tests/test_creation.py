@@ -59,6 +59,15 @@ async def test_a_registry_without_a_loop_creates_nothing_and_takes_one_loop_only
         await host.agents.create(AgentSpec())
 
 
+async def test_a_setup_without_anything_to_wait_for_may_be_a_plain_function(host: Host) -> None:
+    def setup(agent: Agent) -> None:
+        assert host.agents.list() == ()
+        agent.prompt.register(Section(name="mine", text="hello"))
+
+    async with host.agents.open(AgentSpec(setup=setup)) as agent:
+        assert set(agent.prompt.sections()) == {"mine"}
+
+
 @pytest.mark.guarantee("B-AGT-02", "B-AGT-04")
 async def test_nobody_sees_an_agent_before_it_is_composed(host: Host, script: Follow) -> None:
     """Setup runs on an agent no registry lists and no event names; then it appears, announced."""

@@ -70,16 +70,11 @@ def _batches(turn: OpenTurn, calls: Sequence[ToolCallBlock]) -> list[range]:
 async def _work(ledger: "_Ledger", pending: Iterator[int]) -> None:
     for index in pending:
         await trio.lowlevel.checkpoint_if_cancelled()
-        result = await _execute(ledger.turn, ledger.note_call(index))
+        agent, call = ledger.turn.agent, ledger.note_call(index)
+        result = await agent.tools_in_force.execute(call, agent=agent, hooks=agent.hooks_in_force)
         ledger.note_result(index, result)
         if result.code == ThreadLostError.code:
             ledger.turn.lose("".join(b.text for b in result.content if isinstance(b, TextBlock)))
-
-
-@trio.lowlevel.disable_ki_protection
-async def _execute(turn: OpenTurn, call: ToolCallBlock) -> ToolResult:
-    agent = turn.agent
-    return await agent.tools_in_force.execute(call, agent=agent, hooks=agent.hooks_in_force)
 
 
 @final

@@ -256,8 +256,8 @@ class Agent(Protocol):
         ...
 
 
-Setup: TypeAlias = Callable[[Agent], Awaitable[None]]
-"""Composes an agent that nobody can see yet."""
+Setup: TypeAlias = Callable[[Agent], Awaitable[None] | None]
+"""Composes an agent that nobody can see yet; async only where there is something to wait for."""
 
 
 @final

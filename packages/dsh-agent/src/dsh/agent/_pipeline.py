@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["run_call"]
 
 
+@trio.lowlevel.disable_ki_protection
 async def run_call(
     call: ToolCallBlock, tool: Tool | None, *, hooks: Hooks, agent: "Agent | None"
 ) -> ToolResult:

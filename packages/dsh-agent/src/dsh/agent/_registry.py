@@ -7,6 +7,7 @@ thing that can fail to publication there is no checkpoint, so that no other task
 
 import logging
 import sys
+from collections.abc import Awaitable
 from types import TracebackType
 from typing import final
 
@@ -168,15 +169,18 @@ class AgentRegistry:
 
     async def _compose(self, agent: ManagedAgent, spec: AgentSpec) -> None:
         assert spec.setup is not None
-        with trio.CancelScope() as scope:
-            release = spec.parent.adopt(scope) if spec.parent is not None else None
-            self._composing.add(scope)
-            try:
-                await _interruptible(spec.setup, agent)
-            finally:
-                self._composing.discard(scope)
-                if release is not None:
-                    release()
+        scope = trio.CancelScope()
+        release = spec.parent.adopt(scope) if spec.parent is not None else None
+        self._composing.add(scope)
+        try:
+            composing = _begun(spec.setup, agent)
+            if composing is not None:
+                with scope:
+                    await _interruptible(composing)
+        finally:
+            self._composing.discard(scope)
+            if release is not None:
+                release()
         if scope.cancel_called:
             raise AgentCreationCancelledError(agent.id)
 
@@ -238,8 +242,13 @@ class AgentRegistry:
 
 
 @trio.lowlevel.disable_ki_protection
-async def _interruptible(setup: Setup, agent: Agent) -> None:
-    await setup(agent)
+def _begun(setup: Setup, agent: Agent) -> Awaitable[None] | None:
+    return setup(agent)
+
+
+@trio.lowlevel.disable_ki_protection
+async def _interruptible(composing: Awaitable[None]) -> None:
+    await composing
 
 
 @final

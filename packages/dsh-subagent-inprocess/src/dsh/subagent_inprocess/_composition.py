@@ -42,7 +42,7 @@ def composition(
     return partial(_compose, request, restriction, capture, inheritance)
 
 
-async def _compose(
+def _compose(
     request: ResolvedRequest,
     restriction: ToolRestriction,
     capture: Capture | None,
