@@ -67,8 +67,9 @@ class Inbox:
 
     def requeue_steering(self) -> None:
         """Let undelivered steering open the next turn instead (B-AGT-40)."""
-        self.put_back(map(Prompt, self.steering))
-        self.steering = ()
+        if self.steering:
+            self.put_back(map(Prompt, self.steering))
+            self.steering = ()
 
     def forget(self) -> None:
         """Drop what asks for an answer; context is not asking."""

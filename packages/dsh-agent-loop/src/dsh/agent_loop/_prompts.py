@@ -14,13 +14,13 @@ async def admit(turn: OpenTurn) -> Outcome | None:
     prompts, turn.prompts = turn.prompts, ()
     admitted, reason = False, None
     for index, prompt in enumerate(prompts):
-        try:
-            submission = await turn.hooks.run_filter(
-                PROMPT_SUBMIT, PromptSubmission(message=prompt.message), turn.agent
-            )
-        except Exception:
-            turn.agent.inbox.put_back(prompts[index + 1 :])
-            raise
+        submission = PromptSubmission(message=prompt.message)
+        if turn.hooks.hears(PROMPT_SUBMIT):
+            try:
+                submission = await turn.hooks.run_filter(PROMPT_SUBMIT, submission, turn.agent)
+            except Exception:
+                turn.agent.inbox.put_back(prompts[index + 1 :])
+                raise
         if submission.blocked is not None:
             reason = submission.blocked
             turn.log(PromptBlocked(message=submission.message, reason=reason))
