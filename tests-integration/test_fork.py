@@ -30,7 +30,7 @@ from dsh.agent import (
     check_log,
     thaw_json,
 )
-from dsh.agent.testing import Script, call, fail, hang, reply, say
+from dsh.agent.testing import Script, call, completed_turn, fail, hang, reply, say
 from dsh.subagent import RunStarted, SubagentResult
 from dsh.subagent.testing import EVERYTHING, ScriptedParent
 from dsh.subagent_fork import PREFIX_EVENT, ForkParentError, ForkProvider
@@ -358,3 +358,15 @@ async def test_the_tools_shown_are_resolved_when_they_are_called(home: Home) -> 
     await home.run("fork")
     assert offered(model.requests[2]) == ["read"]
     assert last_result(model.requests[2]).is_error
+
+
+async def test_a_fork_of_a_parent_whose_log_holds_no_request_is_given_the_turns_all_the_same(
+    home: Home,
+) -> None:
+    model = home.script(say("done"))
+    async with home.host.agents.open(
+        AgentSpec(options=AgentOptions(model="model"), seed=completed_turn(1, "first"))
+    ) as parent:
+        assert parent.session.request_header is None
+        assert (await home.run("fork", parent=parent, prompt="T")).text == "done"
+    assert texts(model.requests[0])[:2] == ["first", "re: first"]

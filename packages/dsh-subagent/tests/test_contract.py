@@ -1,7 +1,7 @@
 """The conformance kit: the scripted provider passes, broken ones fail by the clause they break."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ import trio
 
 from dsh.agent import AgentId, TextBlock
 from dsh.subagent import (
+    DelegatingParent,
     Publish,
     ResolvedRequest,
     SubagentDepthError,
@@ -22,6 +23,7 @@ from dsh.subagent.testing import (
     Behaviour,
     ContractError,
     Drive,
+    ScriptedParent,
     ScriptedProvider,
     check_provider,
     hang,
@@ -263,6 +265,17 @@ def hides_the_cause(drive: ScriptedDrive) -> Act:
     return act
 
 
+@breaks("raises_after_publication")
+def makes_an_answer_of_an_error(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            return await drive.behave(request, publish, child_id)
+        except Exception:  # noqa: BLE001 - that is the fault
+            return done()
+
+    return act
+
+
 @breaks("group_after_publication")
 def keeps_the_first_of_a_group(drive: ScriptedDrive) -> Act:
     async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
@@ -361,3 +374,38 @@ async def test_the_kit_tries_the_clauses_one_by_one_and_names_the_first(
 
 def test_a_drive_that_cannot_see_work_sees_none() -> None:
     assert Drive.worked(ScriptedDrive()) == 0
+
+
+class UntidyDrive(ScriptedDrive):
+    """Its parents fail when they are cancelled, and have interrupts in a group."""
+
+    @asynccontextmanager
+    async def parent(self) -> AsyncGenerator[DelegatingParent]:
+        async def untidy() -> None:
+            try:
+                await trio.sleep_forever()
+            finally:
+                if not tidy:
+                    raise ValueError("untidy")
+
+        tidy = False
+        try:
+            async with trio.open_nursery() as nursery, ScriptedParent() as parent:
+                nursery.start_soon(untidy)
+                yield parent
+                tidy = True
+                nursery.cancel_scope.cancel()
+        except KeyboardInterrupt as exc:
+            raise BaseExceptionGroup("of a nursery", [exc]) from None
+
+
+async def test_a_breach_is_what_is_told_whatever_fails_in_its_wake(autojump_clock: Any) -> None:
+    drive = UntidyDrive()
+    drive.script = makes_an_answer_of_an_error(drive)
+    with pytest.raises(ContractError, match="an error after publication was swallowed"):
+        await check_provider(drive.make, drive, clauses=["raises_after_publication"])
+
+
+async def test_a_parent_may_have_an_interrupt_in_a_group(autojump_clock: Any) -> None:
+    drive = UntidyDrive()
+    await check_provider(drive.make, drive, clauses=["interrupted"])

@@ -44,9 +44,11 @@ async def test_the_tool_comes_and_goes_with_its_provider(
     """The tool is offered while its own provider is registered, whatever the order of mounting."""
     mount = mount_subagent_tool(host, subagents, {"provider": "worker"})
     assert offered(host) == []
-    subagents.register(ScriptedProvider(name="other"))
+    other = subagents.register(ScriptedProvider(name="other"))
     assert offered(host) == []
     with subagents.register(ScriptedProvider(name="worker")):
+        assert offered(host) == ["subagent"]
+        other.close()
         assert offered(host) == ["subagent"]
     assert offered(host) == []
     mount.close()

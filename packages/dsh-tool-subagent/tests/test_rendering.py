@@ -131,3 +131,10 @@ def test_cutting_never_lets_a_marker_through(text: str, max_chars: int) -> None:
     assert "\x00" not in shown
     plain = text.replace("<", "").replace("\x00", "")
     assert quoted(plain) == plain
+
+
+def test_a_child_that_nobody_could_name_is_not_named() -> None:
+    result = SubagentResult(stop_reason="error", output=(), detail="lost")
+    text = text_of(rendered(result, max_chars=100))
+    assert "Cause: lost" in text
+    assert "Subagent:" not in text

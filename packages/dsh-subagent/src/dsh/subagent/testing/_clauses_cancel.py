@@ -55,8 +55,8 @@ async def caller_cancelled_at_publication(bench: Bench) -> None:
     with trio.CancelScope() as caller:
         bench.probe.before_publish = caller.cancel
         run = await bench.start()
-        await run.aclose()
-        bench.breach("start returned a run to a cancelled caller")
+        await run.aclose()  # pragma: no cover - the seam sees to it, whatever the backend does
+        bench.breach("start returned a run to a cancelled caller")  # pragma: no cover - as above
     bench.expect(caller.cancelled_caught, "the caller's own cancellation did not surface")
     bench.nothing_happened("after the caller of start was cancelled")
 
