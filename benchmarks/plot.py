@@ -75,7 +75,6 @@ def _bars(
             [(spread.most - spread.median) * scale for spread in found.values()],
         ],
     )
-    panel.set_xscale("log")
     panel.invert_yaxis()
 
 
