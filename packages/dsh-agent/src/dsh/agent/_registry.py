@@ -189,8 +189,7 @@ class AgentRegistry:
             raise DuplicateAgentError(id)
 
     def _host_nursery(self) -> trio.Nursery:
-        if self._factory is None:
-            raise NoAgentFactoryError
+        assert self._factory is not None, "an end of the host ends what it composes"
         return self._factory.nursery
 
     def publish(self, agent: ManagedAgent) -> None:
@@ -229,9 +228,10 @@ class AgentRegistry:
                 raise
             logger.exception("agent %s crashed", agent.id)
         except BaseExceptionGroup as group:
-            crash, others = group.split(Exception)
-            if not published or others is None:
+            if not published:
                 raise
+            crash, others = group.split(Exception)
+            assert others is not None, "or it were an ExceptionGroup"
             if crash is not None:
                 logger.error("agent %s crashed", agent.id, exc_info=crash)  # noqa: TRY400
             raise others from None
