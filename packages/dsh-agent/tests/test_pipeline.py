@@ -115,12 +115,25 @@ async def test_a_hidden_tool_is_as_unknown_at_dispatch_as_one_that_never_was(hos
     heard = finished(agent)
     for name in ("write", "nope"):
         result = await execute(agent, name=name)
-        assert result == said(
-            f"there is no tool named {name!r}", is_error=True, code="UNKNOWN_TOOL"
-        )
+        text = f"there is no tool named {name!r}; there is: none at all"
+        assert result == said(text, is_error=True, code="UNKNOWN_TOOL")
     assert (await execute(host.agent("b"), name="write")) == said("written")
     assert ran == ["write"]
     assert len(heard) == 2
+
+
+async def test_a_call_of_an_unknown_tool_is_told_which_there_are(host: Any) -> None:
+    async def done(_: ToolExecution) -> ToolResult:
+        return said("done")
+
+    agent = host.agent()
+    for number in range(22):
+        register(host, done, f"tool{number:02}")
+    agent.tools.restrict(ToolFilter(deny=("tool01",)))
+    (text,) = (await execute(agent, name="tool01")).content
+    offered = ", ".join(f"tool{number:02}" for number in range(22) if number != 1)
+    twenty = offered.removesuffix(", tool21")
+    assert text == TextBlock(text=f"there is no tool named 'tool01'; there is: {twenty} and 1 more")
 
 
 @pytest.mark.field_case("B138")

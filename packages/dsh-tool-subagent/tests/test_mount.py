@@ -248,6 +248,7 @@ async def test_options_of_the_mount_reach_the_provider(
         SubagentToolConfig(
             provider="w",
             model="small",
+            max_steps=4,
             persona="terse",
             tool_filter=ToolFilterConfig(deny=("subagent",)),
             output_schema=schema,
@@ -261,7 +262,7 @@ async def test_options_of_the_mount_reach_the_provider(
     parent.send("go")
     await parent.wait_idle()
     (request,) = provider.requests
-    assert request.agent_options == AgentOptions(model="small")
+    assert request.agent_options == AgentOptions(model="small", max_steps=4)
     assert (request.persona, request.max_depth, request.label) == ("terse", 5, "count")
     assert request.tool_filter == ToolFilter(deny=("subagent",))
     assert request.output_schema == schema

@@ -4,8 +4,9 @@ Arguments, policy, guards, body, review, final result, notification. Whatever go
 or a listener is a result; only cancellation, ``KeyboardInterrupt`` and ``SystemExit`` get out.
 """
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 import trio
 
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
 
 __all__ = ["run_call"]
 
+_LISTED: Final = 20  # names; a model that invented one has been shown them all before
+
 
 @trio.lowlevel.disable_ki_protection
 async def run_call(
-    call: ToolCallBlock, tool: Tool | None, *, hooks: Hooks, agent: "Agent | None"
+    call: ToolCallBlock, tools: Mapping[str, Tool], *, hooks: Hooks, agent: "Agent | None"
 ) -> ToolResult:
-    """The final result of *call*; *tool* is ``None`` where the caller may use none of that name.
+    """The final result of *call*; *tools* is what the caller may use, by name.
 
     Exactly one ``ToolFinished`` is dispatched for every call that is not cancelled.
     """
@@ -54,8 +57,9 @@ async def run_call(
     execution = ToolExecution(
         call_id=call.id, name=call.name, arguments=arguments, text=text, agent=agent
     )
+    tool = tools.get(call.name)
     if tool is None:
-        result = failed(f"there is no tool named {call.name!r}", code="UNKNOWN_TOOL")
+        result = failed(_unknown(call.name, tools), code="UNKNOWN_TOOL")
     elif failure is not None:
         result = failure
     else:
@@ -64,6 +68,14 @@ async def run_call(
     if hooks.hears(ToolFinished):
         hooks.dispatch(ToolFinished(execution=execution, result=result))
     return result
+
+
+def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
+    """What a model reads that called something else than it was shown."""
+    names = sorted(tools)
+    listed = ", ".join(names[:_LISTED]) or "none at all"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"there is no tool named {name!r}; there is: {listed}{more}"
 
 
 async def _outcome(execution: ToolExecution, tool: Tool, hooks: Hooks) -> ToolResult:

@@ -291,7 +291,7 @@ class ToolRegistry:
         for it, if not its own. Cancelling cancels the tool's body, and returns when that has ended.
         """
         hooks = hooks or (agent.hooks if agent is not None else (self._host or self)._hooks)
-        return await run_call(call, self.visible().get(call.name), hooks=hooks, agent=agent)
+        return await run_call(call, self.visible(), hooks=hooks, agent=agent)
 
     def close(self) -> None:
         """End this layer: its tools, restrictions and order are gone for good."""

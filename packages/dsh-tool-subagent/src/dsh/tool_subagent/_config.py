@@ -42,6 +42,10 @@ class SubagentToolConfig(BaseModel):
     model: str | None = Field(
         default=None, description="The children's model; left out, the provider decides."
     )
+    max_steps: Count | None = Field(
+        default=None,
+        description="How many model requests a child's turn may make; left out, as its parent's.",
+    )
     persona: str | None = Field(
         default=None, description="The children's persona, in place of the host's."
     )

@@ -59,6 +59,8 @@ class Delegation:
         self._provider = provider
         self._config = config
         self._started = started
+        own = AgentOptions(model=config.model, max_steps=config.max_steps)
+        self._options = None if own == AgentOptions() else own
 
     @property
     def tool(self) -> Tool:
@@ -140,7 +142,7 @@ class Delegation:
             cancel_scope=scope,
             label=arguments.description,
             parent_call_id=call_id,
-            agent_options=AgentOptions(model=config.model) if config.model is not None else None,
+            agent_options=self._options,
             output_schema=config.output_schema,
             max_depth=config.max_depth if self._provider.capabilities.depth_limit else None,
             tool_filter=ToolFilter(allow=names.allow, deny=names.deny) if names else None,
