@@ -44,6 +44,47 @@ async def test_retry_after_says_how_long_to_wait(
     assert 47 <= trio.current_time() - begun < 48
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Retry_After": "121"},
+        {"Retry_After": "86400", "X_Should_Retry": "true"},
+        {"Retry_After": "inf"},
+        {"Retry_After": "Fri, 31 Dec 9999 23:59:59 GMT"},
+        {"Retry_After_Ms": "120001"},
+    ],
+    ids=str,
+)
+async def test_a_refusal_that_asks_for_more_than_two_minutes_stands(
+    dialect: Dialect,
+    endpoint: FakeEndpoint,
+    model: ChatModel,
+    autojump_clock: MockClock,
+    headers: dict[str, str],
+) -> None:
+    endpoint.replies = [refusal(429, "come back tomorrow", **headers)]
+    begun = trio.current_time()
+    with pytest.raises(ModelError) as caught:
+        await ask(model)
+    assert (caught.value.code, str(caught.value)) == ("RATE_LIMIT", "HTTP 429: come back tomorrow")
+    assert len(endpoint.requests) == 1
+    assert trio.current_time() - begun < 1
+
+
+@pytest.mark.parametrize("wait", ["soon", "nan", "Fri, 31 Dec 99999 23:59:59 GMT"])
+async def test_a_wait_that_cannot_be_read_is_none(
+    dialect: Dialect,
+    endpoint: FakeEndpoint,
+    model: ChatModel,
+    autojump_clock: MockClock,
+    wait: str,
+) -> None:
+    endpoint.replies = [refusal(503, "busy", Retry_After=wait), dialect.answer(REPORT)]
+    begun = trio.current_time()
+    assert (await ask(model)).retries == 1
+    assert trio.current_time() - begun < 1
+
+
 @pytest.mark.field_case("B125")
 async def test_a_crowd_that_is_rate_limited_is_answered_in_the_end(
     dialect: Dialect, endpoint: FakeEndpoint, model: ChatModel, autojump_clock: MockClock

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Final, final
 
 from dsh.agent import ChatResponse, ModelError, OnDelta
-from dsh.agent.wire import VendorErrors, read_answer
+from dsh.agent.wire import VendorErrors, bound_retry_after, read_answer
 from dsh.llm_anthropic._answer import Answer
 from dsh.llm_anthropic._config import AnthropicConfig
 from dsh.llm_anthropic._request import Json
@@ -49,7 +49,10 @@ class Client:
             default_headers={"User-Agent": f"dsh-llm-anthropic/{version('dsh-llm-anthropic')}"},
             # Of its own: no limit on connections but the host's, and a key follows no redirect.
             http_client=httpx2.AsyncClient(
-                timeout=timeout, limits=httpx2.Limits(max_connections=None), follow_redirects=False
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=None),
+                follow_redirects=False,
+                event_hooks={"response": [bound_retry_after]},
             ),
         )
         # The body is the wire's own JSON. As `extra_body` it reaches it untouched; the typed

@@ -39,7 +39,8 @@ class AnthropicConfig(BaseModel):
         default=5,
         ge=0,
         description="How often a request is repeated when it was refused before it began to "
-        "answer: rate limits, overload, no connection. `Retry-After` is honoured.",
+        "answer: rate limits, overload, no connection. `Retry-After` is honoured up to "
+        "two minutes; a refusal that asks for more stands.",
     )
     max_tokens: int = Field(
         default=8192,

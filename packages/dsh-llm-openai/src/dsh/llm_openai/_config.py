@@ -41,7 +41,8 @@ class OpenAIConfig(BaseModel):
         default=5,
         ge=0,
         description="How often a request is repeated when it was refused before it began to "
-        "answer: rate limits, server errors, no connection. `Retry-After` is honoured.",
+        "answer: rate limits, server errors, no connection. `Retry-After` is honoured up to "
+        "two minutes; a refusal that asks for more stands.",
     )
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = Field(
         default="max_tokens",
