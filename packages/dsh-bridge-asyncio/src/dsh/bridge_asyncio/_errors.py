@@ -28,8 +28,8 @@ class BridgeCrashedError(BridgeError):
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__(
-            f"the trio side of the bridge has died of {type(cause).__name__}, which also leaves "
-            "the `async with open_bridge(...)` block; nothing of it runs any more"
+            f"the trio side of the bridge has died of {type(cause).__name__}, the cause of this "
+            "error; nothing of it runs any more: leave the `async with open_bridge(...)` block"
         )
         self.__cause__ = cause
 

@@ -13,8 +13,9 @@ class RecordingError(ModelError):
 
 
 class ReplayError(ModelError):
-    """A request the recording has no answer to.
+    """The requests that are made are not those of the recording.
 
     ``code`` is ``EXHAUSTED`` where the recording is over, ``DIFFERENT_REQUEST`` where it has
-    another request in this place; the message then shows the first difference.
+    another request in this place (the message then shows the first difference), ``LEFT_OVER`` where
+    `ReplayModel.check` finds requests that were never made.
     """

@@ -1,4 +1,4 @@
-"""What a host configures of this backend. The library itself holds no graces and no paths."""
+"""What a host configures of this backend."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,6 +1,6 @@
-"""One session with one agent: the handshake, turns, and what it wants of us meanwhile.
+"""One session with one agent: its turns, and what it wants of us meanwhile.
 
-Next: `_provider.py`, which makes a run of it.
+Next: `_run.py`, which makes a run of it.
 """
 
 from collections.abc import Callable, Iterable
