@@ -111,7 +111,7 @@ async def test_each_capability_can_be_switched_off(capability: str, field: Any) 
 def test_it_is_a_plugin_that_comes_and_goes() -> None:
     """Installed it is found by name, registered it can be taken back, and nothing of it stays."""
     made = discover_providers()["mock"].load()
-    config = made.config_model.model_validate({"name": "stand-in"})
+    config = made.config_model.model_validate({"provider_name": "stand-in"})
     service = SubagentService()
     host: Any = None
     with service.register(made.create(host, config)):

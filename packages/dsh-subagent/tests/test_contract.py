@@ -409,3 +409,9 @@ async def test_a_breach_is_what_is_told_whatever_fails_in_its_wake(autojump_cloc
 async def test_a_parent_may_have_an_interrupt_in_a_group(autojump_clock: Any) -> None:
     drive = UntidyDrive()
     await check_provider(drive.make, drive, clauses=["interrupted"])
+
+
+async def test_a_clause_that_does_not_exist_is_refused_by_its_name() -> None:
+    drive = ScriptedDrive()
+    with pytest.raises(ValueError, match="no clause is named answer; CLAUSES has the names"):
+        await check_provider(drive.make, drive, clauses=["answers", "answer"])

@@ -232,7 +232,7 @@ async def test_a_schema_outside_the_subset_never_reaches_a_backend(seam: Any) ->
     ("fields", "problem"),
     [
         ({"prompt": 3}, "prompt is 3"),
-        ({"prompt": ("text",)}, "prompt is str"),
+        ({"prompt": ("text",)}, "a block of the prompt is str; it takes a content block"),
         ({"prompt": None}, "prompt is NoneType"),
         ({"label": 3}, "label is 3"),
         ({"parent_call_id": b"1"}, "parent_call_id is bytes"),
@@ -240,7 +240,7 @@ async def test_a_schema_outside_the_subset_never_reaches_a_backend(seam: Any) ->
         ({"agent_options": {}}, "agent_options is dict"),
         ({"tool_filter": {"deny": ["bash"]}}, "tool_filter is dict"),
         ({"tool_filter": ToolFilter(deny="bash")}, "tool_filter.deny is str"),  # type: ignore[arg-type]
-        ({"tool_filter": ToolFilter(allow=(1,))}, "tool_filter.allow is 1"),  # type: ignore[arg-type]
+        ({"tool_filter": ToolFilter(allow=(1,))}, "a name in tool_filter.allow is 1"),  # type: ignore[arg-type]
         ({"parent": None}, "parent is NoneType; it takes a DelegatingParent"),
         ({"parent": "me"}, "parent is str; it takes a DelegatingParent"),
         ({"cancel_scope": None}, "cancel_scope is NoneType; it takes a trio.CancelScope"),

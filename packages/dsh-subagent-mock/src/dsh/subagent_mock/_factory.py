@@ -15,14 +15,15 @@ class MockConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = "mock"
+    provider_name: str = "mock"
     """What it is registered under."""
     reply: str = "done"
     """The text of every answer."""
     stop_reason: str = "completed"
     """Why every child ends."""
     structured: dict[str, Any] | None = None
-    """The value of an answer to a request with an ``output_schema``."""
+    """The value for a request with an ``output_schema``; one that does not match it, or none, makes
+    the run an ``error``."""
     inherits_parent_context: bool = False
     """What it says of its children's knowledge of the conversation."""
     output_schema: bool = True
@@ -46,7 +47,7 @@ class MockFactory:
         """See `dsh.subagent.ProviderFactory.create`."""
         return ScriptedProvider(
             reply(config.reply, stop_reason=config.stop_reason, structured=config.structured),
-            name=config.name,
+            name=config.provider_name,
             capabilities=SubagentCapabilities(
                 output_schema=config.output_schema,
                 depth_limit=config.depth_limit,

@@ -121,10 +121,10 @@ def _prompt(prompt: object) -> tuple[ContentBlock, ...]:
     elif isinstance(prompt, list | tuple):
         blocks = tuple(cast("Iterable[object]", prompt))
     else:
-        raise _wrong("prompt", prompt, "text or a sequence of content blocks")
+        raise _wrong("prompt", prompt, "text, or a list or tuple of content blocks")
     for block in blocks:
         if not isinstance(block, _BLOCKS):
-            raise _wrong("prompt", block, "text or a sequence of content blocks")
+            raise _wrong("a block of the prompt", block, "a content block: TextBlock(text=...)")
     if all(isinstance(block, TextBlock) and not block.text for block in blocks):
         raise ValueError("prompt is empty; a child needs something to do")
     return cast("tuple[ContentBlock, ...]", blocks)
@@ -153,11 +153,11 @@ def _names(field: str, names: object) -> tuple[str, ...] | None:
     if names is None:
         return None
     if not isinstance(names, list | tuple | set | frozenset):
-        raise _wrong(field, names, "a tuple of tool names")
+        raise _wrong(field, names, "a tuple, list or set of tool names")
     copied = tuple(cast("Iterable[object]", names))
     for name in copied:
         if not isinstance(name, str):
-            raise _wrong(field, name, "a tuple of tool names")
+            raise _wrong(f"a name in {field}", name, "a str")
     return cast("tuple[str, ...]", copied)
 
 

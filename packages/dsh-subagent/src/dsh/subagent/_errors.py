@@ -96,7 +96,7 @@ class ParentDisposedError(SubagentError):
 
 
 class SubagentStartError(SubagentError):
-    """The child could not be published; the backend has cleaned up."""
+    """The start failed before publication; ``__cause__`` is what the backend raised, if it did."""
 
     code = "START_FAILED"
 

@@ -23,7 +23,7 @@ class DelegatingParent(Protocol):
 
     @property
     def cwd(self) -> str | None:
-        """Where the parent's work lies; a backend hands it to the child."""
+        """Where the parent's work lies, an absolute path, or ``None``; a child begins there too."""
         ...
 
     @property

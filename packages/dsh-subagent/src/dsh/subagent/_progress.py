@@ -1,7 +1,7 @@
 """What happens inside a child while it works, as far as its backend can tell.
 
-A backend makes these without ids; the seam stamps them on the way (B174 to B178 of the reported
-faults ask for all three). They reach the parent's scope under their own classes.
+A backend makes these without ids; the seam stamps all three on the way (field cases B174 to B178).
+They reach the parent's scope under their own classes: a listener of `Progress` hears none of them.
 """
 
 from dataclasses import dataclass

@@ -62,11 +62,17 @@ class ProviderDescriptor:
 class RunReporter(Protocol):
     """What a backend may say about its published run, from any task, until ``serve`` has ended.
 
-    A thread comes back first, with ``trio.from_thread.run_sync``; so it does to publish.
+    A thread comes back first, with ``trio.from_thread.run_sync``; so it does to publish. What is no
+    `Progress` or no `SubagentResult`, or has a field of the wrong type, is a ``TypeError``; a count
+    below 0 is a ``ValueError``.
     """
 
     def progress(self, event: Progress, /) -> None:
-        """Tell what happens; the seam adds the ids. Dropped once the run has settled."""
+        """Tell what happens; the seam adds the ids. Dropped once the run has settled.
+
+        Raises:
+          RuntimeError: It is called in a thread.
+        """
         ...
 
     def when_heard(self, start: Callable[[], object], /) -> None:
@@ -108,6 +114,7 @@ class Publish(Protocol):
         Raises:
           SubagentStartCancelledError: The start was cancelled; pass it on. Nothing was published.
           SubagentPublishError: It was called before, or ``serve`` has ended.
+          TypeError: The id is no text, or empty.
         """
         ...
 

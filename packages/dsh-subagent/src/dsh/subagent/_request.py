@@ -28,7 +28,8 @@ class SubagentStartRequest(Generic[T_co]):
     """
 
     prompt: str | Sequence[ContentBlock]
-    """What the child is asked: text, or blocks of text and images."""
+    """What the child is asked: text, or a list or tuple of blocks. A backend refuses at the start
+    what it cannot pass on; text and images are what the in-process ones can."""
     parent: DelegatingParent
     """Who asks. The child lives in its nursery, and ends with it at the latest."""
     cancel_scope: trio.CancelScope = field(default_factory=trio.CancelScope)
@@ -44,8 +45,10 @@ class SubagentStartRequest(Generic[T_co]):
     """A JSON schema of the subset, or a type that one is made from: a pydantic model, a dataclass,
     a ``TypedDict``, whatever pydantic's ``TypeAdapter`` takes. Needs ``output_schema``."""
     max_depth: int | None = None
-    """The deepest a child may lie, 0 to 2**53-1; absent is unbounded. Needs ``depth_limit``."""
+    """The deepest a child may lie, 0 to 2**53-1; absent is unbounded. An agent that a user talks to
+    lies at 0, its child at 1, so 0 forbids every child. Needs ``depth_limit``."""
     tool_filter: ToolFilter | None = None
-    """Which of its host's tools the child may use. Needs ``tool_filter``."""
+    """Which of its host's tools the child may use, within what its parent may. Needs
+    ``tool_filter``."""
     persona: str | None = None
     """The system text that stands in for the host's own persona. Needs ``persona``."""

@@ -41,22 +41,25 @@ class ResolvedRequest:
     max_depth: int | None
     """The deepest a child may lie; ``None`` is unbounded."""
     tool_filter: ToolFilter | None
-    """Which of its host's tools the child may use; ``None`` is all."""
+    """Which of its host's tools the child may use; ``None`` narrows nothing. What the parent itself
+    may not use its child may not either: a backend with ``tool_filter`` sees to that."""
     persona: str | None
     """The system text that stands in for the host's own persona."""
 
     @property
     def text(self) -> str:
-        """The prompt's text."""
+        """The prompt's blocks of text, joined; other blocks are left out."""
         return "".join(block.text for block in self.prompt if isinstance(block, TextBlock))
 
     def parse(self, structured: object) -> Any:
-        """Return the *structured* value as the type that was asked for.
+        """Return the *structured* value as the type that was asked for; ``None`` if none was.
 
-        A backend asks before it stages a capture, and puts the answer into the result's ``value``.
+        A backend calls this before it accepts a structured answer, and puts what is returned into
+        the result's ``value``.
 
         Raises:
           StructuredValueError: It is not what was asked for; ``violations`` says where and why.
+          Exception: Whatever a validator of the type itself raised that pydantic lets pass.
         """
         if self.output_schema is None:
             return None

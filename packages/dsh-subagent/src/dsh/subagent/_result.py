@@ -26,9 +26,12 @@ class SubagentResult(Generic[T_co]):
     output: tuple[ContentBlock, ...] = ()
     """The answer; of a child that did not complete, what it had so far."""
     structured: object = None
-    """The captured value as JSON; ``None`` unless the request had an ``output_schema``."""
+    """The structured answer as plain JSON data, not text; ``None`` unless the request had an
+    ``output_schema``."""
     value: T_co | None = None
-    """`structured` as the requested type; the same as `structured` where a schema was asked for."""
+    """`structured` as the requested type; the same as `structured` where a schema was asked for.
+    A backend may leave it out: the seam makes it of `structured`, and a completed end that does
+    not fit becomes an ``error``. One that a backend gives is taken as it is."""
     detail: str | None = None
     """Why, for a person to read: the reason of a cancellation, the message of an error."""
     usage: Usage | None = None

@@ -72,7 +72,8 @@ class SubagentRun(Generic[T_co]):
     def on_progress(self, listener: Callable[[Progress], Any]) -> Registration:
         """Call *listener* with everything the backend tells from now on.
 
-        It is a plain function; one that raises is logged and never disturbs the child.
+        It is a plain function; one that raises is logged and never disturbs the child. Closing what
+        is returned takes it back.
         """
         return self._child.listen(listener)
 
@@ -80,7 +81,7 @@ class SubagentRun(Generic[T_co]):
         """Cancel what still runs and return once nothing of the child does.
 
         Closing again, or from several tasks at once, is the same closing. The wait cannot be
-        cancelled; how long it takes is the backend's word.
+        cancelled; how long it takes is up to the backend.
 
         Raises:
           SubagentSelfCloseError: The calling task is one that the run itself waits for.

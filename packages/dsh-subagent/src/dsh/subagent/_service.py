@@ -41,7 +41,8 @@ class SubagentService:
     def register(self, provider: SubagentProvider) -> Registration:
         """Make *provider* startable; closing the registration spares runs already started.
 
-        What the provider says of itself is read once, here.
+        What the provider says of itself is read once, here. What a listener of `ProviderAdded`
+        raises passes through, and undoes the registration.
 
         Raises:
           DuplicateProviderError: The name is taken; nothing changed.
@@ -98,9 +99,10 @@ class SubagentService:
           ParentDisposedError: The parent has begun to end.
           OutputSchemaError: The schema is outside of the subset, or none can be made of the type.
           TypeError, ValueError: A field is not what it has to be.
+          SubagentDepthError: The child would lie deeper than the request's ``max_depth``.
           SubagentStartCancelledError: The request's scope was cancelled before publication.
-          SubagentStartError: The backend failed before publication; a `HarnessError` of its own
-            comes as it is.
+          SubagentStartError: The backend failed before publication. A `dsh.agent.HarnessError`
+            comes as it is: a filter that names an unknown tool, for example.
         """
         found = self._providers.get(name)
         if found is None:

@@ -33,7 +33,9 @@ class SubagentToolConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provider: str = Field(min_length=1, description="The provider that every call starts.")
+    provider: str = Field(
+        min_length=1, description="The provider that every call starts a child on."
+    )
     tool_name: str = Field(
         default="subagent",
         pattern=r"^[A-Za-z0-9_-]{1,64}$",
@@ -59,13 +61,14 @@ class SubagentToolConfig(BaseModel):
         default=3, description="The deepest a child may lie; 0 forbids children, null any bound."
     )
     max_children: Count | None = Field(
-        default=100, description="How many children one agent may start in its life; null: any."
+        default=100,
+        description="How many children one agent may start with it in its life; null: any.",
     )
     timeout: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="Seconds a child may take."
     )
     max_result_chars: Count = Field(
-        default=50_000, description="How much of a child's answer its parent is shown."
+        default=50_000, description="Characters of a child's answer that its parent is shown."
     )
     allow_unrestricted: bool = Field(
         default=False,

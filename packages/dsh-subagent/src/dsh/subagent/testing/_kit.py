@@ -61,11 +61,14 @@ async def check_provider(
       factory: Called once for each clause.
       drive: Makes the children of that backend behave, and says whether they run.
       clauses: Which to check; `CLAUSES` has the names.
-      limit: Seconds for each clause. A backend with processes needs real ones.
+      limit: Seconds for each clause. A backend with processes needs those of a real clock.
 
     Raises:
       ContractError: The first clause that does not hold; its ``__cause__`` is what went wrong.
+      ValueError: There is no clause of such a name; none was checked.
     """
+    if unknown := set(clauses) - set(CLAUSES):
+        raise ValueError(f"no clause is named {', '.join(sorted(unknown))}; CLAUSES has the names")
     for clause in clauses:
         try:
             await ends_within(limit, partial(_check, clause, factory, drive))
