@@ -140,6 +140,7 @@ async def test_what_a_provider_says_of_itself_is_read_once(seam: Any) -> None:
         ({"name": ""}, "a provider's name"),
         ({"name": 3}, "a provider's name"),
         ({"capabilities": {"persona": True}}, "no SubagentCapabilities"),
+        ({"inherits_parent_context": None}, "inherits_parent_context is no bool"),
         ({"serve": None}, "no serve"),
     ],
 )
@@ -151,6 +152,18 @@ def test_what_is_no_provider_is_refused(change: dict[str, Any], problem: str) ->
     with pytest.raises(TypeError, match=problem):
         service.register(provider)
     assert service.list() == ()
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "problem"),
+    [
+        (3, "a provider's name is a non-empty str, not None"),
+        (ScriptedProvider, "ScriptedProvider is a class; register a provider made of it"),
+    ],
+)
+def test_the_class_of_a_provider_is_none(nonsense: Any, problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        SubagentService().register(nonsense)
 
 
 # the gate

@@ -6,7 +6,7 @@ __all__ = ["InProcessConfig"]
 
 
 class InProcessConfig(BaseModel):
-    """Base of a backend's part of a host's configuration; it adds its ``provider_name``."""
+    """Base of a backend's part of a host's configuration, which adds a ``provider_name``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

@@ -114,7 +114,7 @@ class SubagentPublishError(SubagentError):
 
 
 class SubagentSelfCloseError(SubagentError):
-    """The run of ``child_id`` was closed by what it waits for itself; nothing was cancelled."""
+    """The run of ``child_id`` was closed from inside itself; nothing was cancelled."""
 
     code = "SELF_CLOSE"
 

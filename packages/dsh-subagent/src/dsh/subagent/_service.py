@@ -46,7 +46,7 @@ class SubagentService:
 
         Raises:
           DuplicateProviderError: The name is taken; nothing changed.
-          TypeError: It is no provider.
+          TypeError: It is no provider, or the class of one.
         """
         descriptor = _describe(provider)
         name = descriptor.name
@@ -144,15 +144,19 @@ def _adopt(parent: DelegatingParent, scope: trio.CancelScope) -> Callable[[], No
 
 
 def _describe(provider: SubagentProvider) -> ProviderDescriptor:
-    name, capabilities = cast("object", provider.name), cast("object", provider.capabilities)
+    if isinstance(provider, type):
+        raise TypeError(f"{provider.__name__} is a class; register a provider made of it")
+    name = cast("object", getattr(provider, "name", None))
+    capabilities = cast("object", getattr(provider, "capabilities", None))
+    inherits = cast("object", getattr(provider, "inherits_parent_context", None))
     if not isinstance(name, str) or not name:
         raise TypeError(f"a provider's name is a non-empty str, not {name!r}")
     if not isinstance(capabilities, SubagentCapabilities):
         raise TypeError(f"provider {name!r}: capabilities is no SubagentCapabilities")
+    if not isinstance(inherits, bool):
+        raise TypeError(f"provider {name!r}: inherits_parent_context is no bool")
     if not callable(cast("object", getattr(provider, "serve", None))):
         raise TypeError(f"provider {name!r} has no serve(request, *, publish)")
     return ProviderDescriptor(
-        name=name,
-        capabilities=capabilities,
-        inherits_parent_context=provider.inherits_parent_context is True,
+        name=name, capabilities=capabilities, inherits_parent_context=inherits
     )

@@ -65,7 +65,10 @@ class SubagentToolConfig(BaseModel):
         description="How many children one agent may start with it in its life; null: any.",
     )
     timeout: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="Seconds a child may take."
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds a child may take, its start included.",
     )
     max_result_chars: Count = Field(
         default=50_000, description="Characters of a child's answer that its parent is shown."

@@ -37,7 +37,10 @@ class Drive(Protocol):
     """Subclass it for one backend; only `running` has no default."""
 
     def running(self) -> int:
-        """How many children exist right now, published or not: live agents, live processes."""
+        """How many children exist right now, published or not: live agents, live processes.
+
+        What is there once the parent is, the parent itself for example, is taken off.
+        """
         ...
 
     def prompt(self, behaviour: Behaviour) -> str:
