@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ LATEST = 3.0
 
 ENDS = (0, 130, -signal.SIGINT)
 """Completed before, interrupted, or interrupted before Python had started the command."""
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Generator[None]:
+    """Let Ctrl-C interrupt what is started here, though a job in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 async def slowly(body: Body) -> Reply:

@@ -110,6 +110,7 @@ def interrupt_once(delay: float) -> str | None:
 
 
 def main(times: int, seed: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     moments = random.Random(seed)
     warnings.simplefilter("ignore", RuntimeWarning)  # a coroutine interrupted before its first step
     threading.Thread(target=strike, daemon=True).start()

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -375,10 +375,19 @@ def test_an_interrupt_of_a_backend_reaches_the_program(stand: Any) -> None:
     stand.check()
 
 
+@pytest.fixture
+def _interruptible() -> Generator[None]:
+    """Let Ctrl-C interrupt, though a job in the background of a shell is started to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt(_: RunStarted) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_ctrl_c_ends_the_program_with_nothing_left(stand: Any) -> None:
     stand.script(stand.tidy())
 
