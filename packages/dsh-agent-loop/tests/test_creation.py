@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 import trio
@@ -14,6 +15,7 @@ from dsh.agent import (
     AgentCreationCancelledError,
     AgentDisposed,
     AgentDisposedError,
+    AgentFactory,
     AgentHandle,
     AgentId,
     AgentRegistry,
@@ -22,6 +24,7 @@ from dsh.agent import (
     DuplicateAgentFactoryError,
     InactiveScopeError,
     InvalidAgentOptionsError,
+    ManagedAgent,
     NoAgentFactoryError,
     Section,
     Session,
@@ -266,6 +269,70 @@ async def test_an_exit_by_whoever_hears_of_a_creation_leaves_no_agent(form: str)
     with pytest.raises(SystemExit):
         await run()
     assert hosts[0].agents.list() == ()
+
+
+class Quiet:
+    """An agent that, left with an error, lets that go on and raises none of its own."""
+
+    def __init__(self, agent: ManagedAgent) -> None:
+        self._agent = agent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    async def __aenter__(self) -> Agent:
+        return await self._agent.__aenter__()
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._agent.__aexit__(None, None, None)
+
+
+class QuietFactory:
+    """A loop that is not the one of the family."""
+
+    def __init__(self, factory: AgentFactory) -> None:
+        self._factory = factory
+        self.nursery = factory.nursery
+
+    def build(self, spec: AgentSpec, /) -> ManagedAgent:
+        return cast("ManagedAgent", Quiet(self._factory.build(spec)))
+
+
+async def test_so_it_does_whatever_loop_made_the_agent() -> None:
+    def leave(created: AgentCreated) -> None:
+        raise SystemExit(3)
+
+    opened = open_host()
+    registry = AgentRegistry()
+    async with opened as host:
+        host.hooks.on(AgentCreated, leave)
+        registry.set_factory(QuietFactory(opened))
+        with pytest.raises(SystemExit):
+            async with registry.open(AgentSpec()):
+                raise AssertionError("it was entered")
+        assert registry.list() == ()
+
+
+class Interrupted:
+    """A store in which two things go wrong at once, one of them Ctrl-C."""
+
+    def create(self, header: SessionHeader, seed: Sequence[SessionEvent], /) -> SessionSink:
+        raise BaseExceptionGroup("both", [KeyboardInterrupt(), OSError("disk full")])
+
+
+@pytest.mark.parametrize("form", ["create", "open"])
+async def test_a_group_that_fails_a_creation_comes_as_it_was_raised(
+    form: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_host(sessions=Interrupted()) as host:
+        with pytest.RaisesGroup(KeyboardInterrupt, OSError, match="both"):
+            if form == "create":
+                await host.agents.create(AgentSpec())
+            else:
+                async with host.agents.open(AgentSpec()):
+                    pass
+        assert host.agents.list() == ()
+    assert caplog.records == []
 
 
 @pytest.mark.guarantee("B-AGT-11", "B-AGT-15")

@@ -270,6 +270,37 @@ async def test_a_crash_ends_the_agent_and_nobody_else(
     await handle.aclose()
 
 
+async def run_until_both(first: BaseException, second: BaseException) -> None:
+    """A host with an agent in which two tasks raise at once."""
+
+    async def leave(error: BaseException) -> None:
+        raise error
+
+    async with open_host() as host:
+        nursery = (await host.agents.create(AgentSpec())).agent.nursery
+        nursery.start_soon(leave, first)
+        nursery.start_soon(leave, second)
+        await trio.sleep_forever()
+
+
+async def test_a_crash_is_logged_and_what_ends_the_program_beside_it_goes_on(
+    no_leaks: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        await run_until_both(KeyboardInterrupt(), LookupError("lost the plot"))
+    (record,) = caplog.records
+    assert (record.levelno, record.getMessage()[-7:]) == (logging.ERROR, "crashed")
+    assert "lost the plot" in caplog.text
+
+
+async def test_what_ends_the_program_twice_is_no_crash(
+    no_leaks: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.RaisesGroup(KeyboardInterrupt, SystemExit, flatten_subgroups=True):
+        await run_until_both(KeyboardInterrupt(), SystemExit(3))
+    assert caplog.records == []
+
+
 async def test_a_crash_of_an_opened_agent_reaches_its_opener_bare(host: Host) -> None:
     async def crash() -> None:
         raise LookupError("lost the plot")

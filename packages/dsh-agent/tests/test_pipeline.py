@@ -587,6 +587,27 @@ async def test_errors_beside_a_cancellation_are_logged_and_the_cancellation_goes
     assert "while ending" in caplog.text
 
 
+async def test_a_body_whose_tasks_are_all_cancelled_has_no_error_to_log(
+    host: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = host.agent()
+
+    async def body(_: ToolExecution) -> ToolResult:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            nursery.start_soon(trio.sleep_forever)
+        return said("never")
+
+    register(host, body)
+    with trio.CancelScope() as scope, caplog.at_level(logging.ERROR, "dsh.agent"):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(execute, agent)
+            await trio.testing.wait_all_tasks_blocked()
+            scope.cancel()
+    assert scope.cancelled_caught
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
 async def test_what_ends_the_program_is_no_result(host: Any, error: BaseException) -> None:
     agent = host.agent()

@@ -8,6 +8,7 @@ import pytest
 
 from dsh.agent import (
     AssistantMessage,
+    CustomEvent,
     ImageBlock,
     Message,
     PartialMessage,
@@ -76,6 +77,21 @@ def test_a_child_without_a_log_is_known_by_what_its_parent_wrote_down(
     found = shown(capsys, logs)
     assert rows(found)[1] == "└─ outside acp refusal 4 42 1.0"
     assert "refusal: would not (4 requests, 42 tokens, 1.0 s)" in found
+
+
+def test_a_child_without_a_log_or_an_end_is_shown_as_interrupted(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("a", log.turn("Count.", "Three.", log.started("x", "outside", "acp")))
+    assert rows(shown(capsys, logs))[1].split()[:4] == ["└─", "outside", "acp", "interrupted"]
+
+
+def test_what_others_wrote_into_a_log_is_passed_over(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = CustomEvent(kind="elsewhere/run-started", data={"child": "x"}, time=1_200)
+    logs = log("a", log.turn("Count.", "Three.", foreign))
+    assert rows(shown(capsys, logs)) == ["Count. ? completed 1 5 1.5"]
 
 
 def test_a_run_that_was_cut_off_is_shown_as_interrupted(

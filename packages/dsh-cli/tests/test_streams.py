@@ -1,5 +1,6 @@
 """Standard streams that are closed, full, or have few characters."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from dsh.cli import main
 
 DSH = f"{sys.executable} -m dsh.cli"
 
@@ -40,6 +43,18 @@ def test_a_stream_that_cannot_be_used_is_told_in_one_line(
 ) -> None:
     ended = shell(words)
     assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (status, "", said)
+
+
+def test_an_error_that_is_not_the_outputs_is_not_called_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def perform(options: object) -> int:
+        raise FileNotFoundError(errno.ENOENT, "No such file", "gone")
+
+    monkeypatch.setattr("dsh.cli._models.perform", perform)
+    with pytest.raises(FileNotFoundError, match="gone"):
+        main(["models"])
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_command_works_without_anywhere_to_complain() -> None:

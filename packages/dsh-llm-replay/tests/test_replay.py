@@ -3,6 +3,8 @@
 import json
 import resource
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from dsh.agent import (
     Delta,
     Message,
     ModelError,
+    OnDelta,
     SessionId,
     TextBlock,
     TextDelta,
@@ -249,24 +252,61 @@ async def test_a_bug_of_the_model_is_replayed_as_a_failure_and_not_waited_for(
     assert "sk-0123456789" not in (tmp_path / "r").read_text()
 
 
+@contextmanager
+def no_file_above(size: int) -> Generator[None]:
+    """As on a full disk: no file may become longer than that many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+
+
 async def test_a_recording_that_cannot_be_written_ends_there_and_says_so(tmp_path: Path) -> None:
     long = say("x" * 5_000)
     recorder = RecordingModel(ScriptedModel(say("1"), long, say("3")), tmp_path / "r")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     async with recorder:
         await ask(recorder, request("a"))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
-        try:
-            with pytest.raises(RecordingError, match="File too large"):
-                await ask(recorder, request("a", "b"))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            signal.signal(signal.SIGXFSZ, before)
+        with no_file_above(2_000), pytest.raises(RecordingError, match="File too large"):
+            await ask(recorder, request("a", "b"))
         with pytest.raises(RecordingError, match="not open"):
             await ask(recorder, request("a", "b"))
     with pytest.raises(RecordingError, match="r:3: "):
         ReplayModel(tmp_path / "r")
+
+
+class Gated:
+    """Answers the request for "a" when told to, any other at once and at length."""
+
+    def __init__(self) -> None:
+        self.gate = trio.Event()
+
+    async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
+        if request.messages == (user("a"),):
+            await self.gate.wait()
+            return say("late")
+        return say("x" * 5_000)
+
+
+async def test_a_request_under_way_when_the_recording_ended_is_answered_all_the_same(
+    tmp_path: Path,
+) -> None:
+    model, answers = Gated(), list[object]()
+
+    async def slow() -> None:
+        answers.append(await ask(recorder, request("a")))
+
+    async with RecordingModel(model, tmp_path / "r") as recorder, trio.open_nursery() as nursery:
+        nursery.start_soon(slow)
+        await trio.testing.wait_all_tasks_blocked()
+        with no_file_above(2_000), pytest.raises(RecordingError, match="File too large"):
+            await ask(recorder, request("b", session="two"))
+        model.gate.set()
+    assert answers == [say("late")]
+    assert b"late" not in (tmp_path / "r").read_bytes()
 
 
 def test_a_path_that_cannot_be_is_refused() -> None:

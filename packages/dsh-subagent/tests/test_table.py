@@ -1,6 +1,7 @@
 """Every way a backend can end, and what the caller, the holder and the listeners see of it."""
 
 import logging
+import sys
 from functools import partial
 from typing import Any
 
@@ -219,6 +220,54 @@ async def test_a_bug_that_cancels_siblings_inside_the_backend_is_a_bug(seam: Any
     async with await seam.start(act) as run:
         with pytest.raises(SubagentRunError, match="in a task of its own"):
             await run.result()
+
+
+async def settling(publish: Publish, child_id: AgentId) -> None:
+    """Hang; cancelled, leave something and settle with it at once."""
+    report = publish(child_id)
+    try:
+        await trio.sleep_forever()
+    finally:
+        cancelled = sys.exception()
+        assert isinstance(cancelled, trio.Cancelled)
+        report.partial(settled("half"))
+        report.settle_cancelled(cancelled)
+
+
+async def test_a_backend_may_settle_before_it_has_cleaned_up(seam: Any) -> None:
+    cleaned = trio.Event()
+
+    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        try:
+            await settling(publish, child_id)
+        finally:
+            with trio.CancelScope(shield=True):
+                await cleaned.wait()
+        raise AssertionError
+
+    async with await seam.start(act) as run:
+        run.cancel("enough")
+        result = await run.result()
+        assert (result.stop_reason, result.detail, result.text) == ("aborted", "enough", "half")
+        assert "quiescent" not in repr(run)
+        cleaned.set()
+    assert ends(seam.parent) == ["start", "aborted"]
+
+
+async def test_a_backend_that_its_own_bug_cancels_does_not_settle_as_cancelled(seam: Any) -> None:
+    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        async def crash() -> None:
+            raise ValueError("in a task of its own")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crash)
+            await settling(publish, child_id)
+        raise AssertionError
+
+    async with await seam.start(act) as run:
+        with pytest.raises(SubagentRunError, match="in a task of its own"):
+            await run.result()
+    assert ends(seam.parent) == ["start", "error"]
 
 
 async def test_a_bug_is_no_cancellation_only_because_the_run_is_being_closed(seam: Any) -> None:

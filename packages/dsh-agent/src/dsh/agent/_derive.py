@@ -37,10 +37,9 @@ def derived_message(event: SessionEvent) -> Message | None:
             return Message(role="user", content=(event.result,), source="tool")
         case ContextMessage():
             return _marked("context", event.message)
-        case SteeringMessage():
-            return _marked("steering", event.message)
         case _:
-            return None
+            assert isinstance(event, SteeringMessage), "what speaks, and is none of those above"
+            return _marked("steering", event.message)
 
 
 def _marked(tag: str, message: Message) -> Message:

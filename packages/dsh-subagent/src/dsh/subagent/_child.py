@@ -197,11 +197,10 @@ class Child:
             self._quiescence.set()
 
     async def wait_quiescent(self) -> None:
-        """Return once nothing of the child runs any more."""
-        if not self.is_quiescent:
-            if self._quiescence is None:  # trio's events have no truth value
-                self._quiescence = trio.Event()
-            await self._quiescence.wait()
+        """Return once nothing of a child that is not quiescent yet runs any more."""
+        if self._quiescence is None:  # trio's events have no truth value
+            self._quiescence = trio.Event()
+        await self._quiescence.wait()
 
     def _announce(
         self,
