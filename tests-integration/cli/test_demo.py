@@ -1,5 +1,6 @@
 """`dsh demo`: real parts, and only the model's turns from a recording."""
 
+import re
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,6 +12,7 @@ import draw_demo
 from dsh.cli import _demo, main
 
 DEMO = Path(_demo.__file__).with_name("demo")
+README = Path(__file__).parents[2] / "README.md"
 CALLS = len((DEMO / "recording.jsonl").read_bytes().splitlines()) - 1
 """How many turns of the model are recorded; the first line is a header."""
 
@@ -69,6 +71,18 @@ def test_the_logs_of_the_demo_are_kept_like_those_of_a_run(dsh: Dsh, tmp_path: P
     assert dsh("demo", "--log", str(tmp_path)).status == 0
     assert dsh("check", str(tmp_path)).out.count("ok ") == 4
     assert "fork" in dsh("show", str(tmp_path)).out
+
+
+def test_the_words_in_the_readme_are_those_of_the_demo(dsh: Dsh) -> None:
+    told = dsh("demo")
+    said = {_timeless(line) for line in f"{told.err}\n{told.out}".splitlines()}
+    quoted = README.read_text(encoding="utf-8").partition("$ scripts/dsh demo\n")[2]
+    lines = quoted.partition("\n```")[0].splitlines()
+    assert [line for line in lines if line != "..." and _timeless(line) not in said] == []
+
+
+def _timeless(line: str) -> str:
+    return re.sub(r"[0-9.]+ s\)$", "s)", line)
 
 
 def test_the_picture_in_the_readme_is_what_the_demo_shows(

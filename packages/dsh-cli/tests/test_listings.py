@@ -24,6 +24,16 @@ def test_models_say_what_is_missing_and_what_is_not(
     assert "sk-never-shown" not in out
 
 
+def test_a_setting_that_the_command_makes_is_shown_as_it_makes_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["models"]) == 0
+    openai = capsys.readouterr().out.partition("openai:NAME")[2].partition("deepseek:NAME")[0]
+    assert "base_url ('https://api.openai.com/v1'): " in openai
+    assert "api_key_env ('OPENAI_API_KEY'): " in openai
+    assert "max_tokens_field ('max_completion_tokens'): " in openai
+
+
 def test_providers_say_what_they_honour(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["providers"]) == 0
     out = capsys.readouterr().out

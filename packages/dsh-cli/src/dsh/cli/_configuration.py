@@ -1,6 +1,6 @@
 """What is installed, in words: who brings a plugin, and how it is configured."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -21,8 +21,13 @@ def print_entry(
         console.print(Text(f"  {line}"), soft_wrap=True)
 
 
-def plugin_lines(plugin: Plugin[Any] | None) -> Iterator[str]:
-    """Yield a line for each setting of *plugin*: its name, its default, what it means."""
+def plugin_lines(
+    plugin: Plugin[Any] | None, given: Mapping[str, object] | None = None
+) -> Iterator[str]:
+    """Yield a line for each setting of *plugin*: its name, its default, what it means.
+
+    *given* are defaults of the command's own, which take the place of the plugin's.
+    """
     if plugin is None:
         return
     try:
@@ -31,6 +36,6 @@ def plugin_lines(plugin: Plugin[Any] | None) -> Iterator[str]:
         yield f"cannot be used: {exc}"
         return
     for name, field in fields.items():
-        default = field.get_default(call_default_factory=True)
-        given = "required" if field.is_required() else repr(default)
-        yield f"{name} ({given}): {field.description or ''}".rstrip(": ")
+        default = (given or {}).get(name, field.get_default(call_default_factory=True))
+        shown = "required" if field.is_required() else repr(default)
+        yield f"{name} ({shown}): {field.description or ''}".rstrip(": ")

@@ -29,6 +29,11 @@ class Endpoint:
     """The model that is asked where none is named."""
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
 
+    @property
+    def defaults(self) -> dict[str, object]:
+        """What is set for it before the environment is asked."""
+        return {**self.settings, "api_key_env": self.key}
+
 
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     "anthropic": Endpoint(
@@ -146,7 +151,7 @@ def choose_model(named: str | None, environment: Mapping[str, str]) -> ModelChoi
 
 def _at(kind: str, endpoint: Endpoint, name: str, environment: Mapping[str, str]) -> ModelChoice:
     url = environment.get(endpoint.url)
-    settings = {**endpoint.settings, "api_key_env": endpoint.key}
+    settings = endpoint.defaults
     if url:
         settings["base_url"] = url
     return ModelChoice(plugin=endpoint.plugin, name=name, settings=settings, shown=f"{kind}:{name}")

@@ -19,7 +19,7 @@ def perform(_: argparse.Namespace) -> int:
     installed = discover_models()
     for kind, endpoint in ENDPOINTS.items():
         plugin = installed.get(endpoint.plugin)
-        lines = (*_endpoint_lines(endpoint), *plugin_lines(plugin))
+        lines = (*_endpoint_lines(endpoint), *plugin_lines(plugin, endpoint.defaults))
         print_entry(console, f"{kind}:NAME", plugin, lines)
     spoken_to = {endpoint.plugin for endpoint in ENDPOINTS.values()}
     for name in dict.fromkeys([*installed, REPLAY]):
