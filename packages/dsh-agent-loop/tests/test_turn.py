@@ -330,6 +330,58 @@ async def test_a_stop_is_final_and_drops_steering_but_no_message(
     assert ends(agent) == [("completed", None)] * 2
 
 
+async def test_a_failed_turn_is_logged_where_nobody_would_hear_of_it(
+    host: Host, script: Follow, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(
+        value: ChatResponse, at: StepContext, next: Next[ChatResponse]
+    ) -> ChatResponse:
+        raise LookupError("no answer")
+
+    script(fail("overloaded"), say("two"), fail("heard of"), fail("a child's"))
+    async with host.agents.open(AgentSpec()) as agent:
+        agent.send("one")
+        await agent.wait_idle()
+        with agent.hooks.filter(STEP_RESULT, broken):
+            agent.send("two")
+            await agent.wait_idle()
+        with host.hooks.on(TurnFailed, lambda event: None):
+            agent.send("three")
+            await agent.wait_idle()
+    async with host.agents.open(AgentSpec(depth=1)) as child:
+        child.send("four")
+        await child.wait_idle()
+    logged = [(r.levelname, r.message, bool(r.exc_info)) for r in caplog.records]
+    assert logged == [
+        ("WARNING", f"agent {agent.id}: turn 1 failed: overloaded", False),
+        ("WARNING", f"agent {agent.id}: turn 2 failed: no answer", True),
+    ]
+
+
+async def test_an_error_that_cannot_be_shown_fails_its_turn_and_no_other(
+    host: Host, script: Follow, ends: Ends
+) -> None:
+    class UnprintableError(Exception):
+        code = 404  # a number, as the error of an HTTP client has
+
+        def __str__(self) -> str:
+            raise LookupError("no words")
+
+    async def broken(
+        value: ChatResponse, at: StepContext, next: Next[ChatResponse]
+    ) -> ChatResponse:
+        raise UnprintableError
+
+    script(say("one"), say("two"))
+    async with host.agents.open(AgentSpec()) as agent:
+        with agent.hooks.filter(STEP_RESULT, broken):
+            agent.send("one")
+            await agent.wait_idle()
+        agent.send("two")
+        await agent.wait_idle()
+    assert ends(agent) == [("error", "UnprintableError"), ("completed", None)]
+
+
 @pytest.mark.guarantee("B-AGT-39", "B-AGT-46")
 async def test_a_hook_that_raises_fails_its_turn_and_no_other(
     host: Host, script: Follow, ends: Ends

@@ -48,7 +48,7 @@ def test_a_field_of_the_wrong_type_is_named(make: Callable[[], object], message:
 
 def test_a_result_holds_only_what_a_tool_may_answer_with() -> None:
     call = ToolCallBlock(id="c", name="t", arguments="")
-    with pytest.raises(TypeError, match="not a ImageBlock, TextBlock"):
+    with pytest.raises(TypeError, match="not one of ImageBlock, TextBlock"):
         ToolResultBlock(call_id="c", content=(call,))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

@@ -151,6 +151,11 @@ async def test_a_search_is_bounded_and_says_what_it_left_out(root: Path) -> None
     assert line == "wide:1: " + "y" * 300 + "…"
 
 
+async def test_a_search_never_matches_the_notice_that_a_line_was_cut(root: Path) -> None:
+    (root / "wide").write_text("y" * 10_000)
+    assert await shown(root, "search_files", pattern="line cut", glob="wide") == "[no line matches]"
+
+
 @pytest.fixture
 def odd_names(root: Path) -> None:
     (root / "src" / "a\nREADME.md (5 bytes)").write_text("hit\n")

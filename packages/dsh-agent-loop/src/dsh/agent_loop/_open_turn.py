@@ -12,6 +12,7 @@ from dsh.agent import (
     ChatResponse,
     ContextMessage,
     EventLogged,
+    HarnessError,
     Hooks,
     Message,
     SessionEvent,
@@ -182,11 +183,17 @@ class OpenTurn:
         if self.scope.cancel_called or trio.current_effective_deadline() == -math.inf:
             logger.error("agent %s: error while cancelled", self.agent.id, exc_info=cause)
             return None
-        self.hooks.dispatch(
-            TurnFailed(agent=self.agent, turn=self.number, step=self.step, error=cause)
-        )
-        code = getattr(cause, "code", None)
-        return Outcome("error", str(cause) or type(cause).__name__, code)
+        detail = _words(cause)
+        if self.hooks.hears(TurnFailed):
+            self.hooks.dispatch(
+                TurnFailed(agent=self.agent, turn=self.number, step=self.step, error=cause)
+            )
+        elif not self.agent.depth:  # who delegated to it is given the failure as a result
+            trace = None if isinstance(cause, HarnessError) else cause
+            said = "agent %s: turn %d failed: %s"
+            logger.warning(said, self.agent.id, self.number, detail, exc_info=trace)
+        code = getattr(cause, "code", None)  # a foreign one may be a number, as of an HTTP status
+        return Outcome("error", detail, code if isinstance(code, str) else None)
 
     def end(self, outcome: Outcome | None) -> None:
         """Close the turn in the log; without an outcome it was cancelled (B-AGT-42, B-AGT-47)."""
@@ -210,3 +217,12 @@ class OpenTurn:
         if self.agent.status == "disposed" or self.is_served:
             return Outcome("disposed", self.agent.end_reason or "the agent ended")
         return Outcome("aborted")
+
+
+def _words(error: BaseException) -> str:
+    """What *error* says, or its class where it says nothing."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything (B-AGT-46)
+        text = ""
+    return text or type(error).__name__

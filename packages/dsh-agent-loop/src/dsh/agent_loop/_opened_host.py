@@ -65,7 +65,8 @@ def open_host(
 
     Args:
       options: what the options of its agents leave open.
-      sessions: keeps their logs; without it a log lives as long as somebody holds it.
+      sessions: keeps their logs, and is closed by whoever opened it, after the host; without it a
+        log lives as long as somebody holds it.
     """
     return OpenedHost(Host(options, sessions))
 

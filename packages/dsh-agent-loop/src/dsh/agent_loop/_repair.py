@@ -41,7 +41,7 @@ def repaired(content: Sequence[ContentBlock]) -> tuple[ContentBlock, ...]:
     """A response's blocks as they can be logged, answered and sent back.
 
     A call without an id gets ``call-<index of its block>`` (B-LLM-05), a repeated id a number, a
-    call without a name the name ``unknown``. Blocks only a user can say are dropped.
+    call without a name the name ``unknown``. Results of tools, which no model gives, are dropped.
     """
     taken: set[str] = set()
     blocks: list[ContentBlock] = []

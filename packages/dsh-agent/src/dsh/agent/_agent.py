@@ -41,12 +41,15 @@ AgentStatus: TypeAlias = Literal["idle", "running", "disposed"]
 
 
 class AgentDisposedError(AgentError):
-    """The agent ``id`` has begun to end: it takes no messages and no children any more."""
+    """The agent ``id`` takes nothing: it has begun to end, or has no nursery yet in its setup."""
 
     code = "AGENT_DISPOSED"
 
     def __init__(self, id: AgentId) -> None:
-        super().__init__(f"agent {id!r} has ended, or is about to; create another one")
+        super().__init__(
+            f"agent {id!r} is not open: it has ended, is about to, or is still being set up; "
+            "use one that is"
+        )
         self.id = id
 
 
@@ -157,7 +160,7 @@ class Agent(Protocol):
 
     @property
     def nursery(self) -> trio.Nursery:
-        """Where this agent's children live; it closes before the agent has ended."""
+        """Where its children live, closed before it has ended; ``AgentDisposedError`` in setup."""
         ...
 
     @property
@@ -229,14 +232,17 @@ class Agent(Protocol):
     def cancel(self, reason: str = "cancelled") -> None:
         """End the open turn and forget what is queued; an idle agent does nothing (B-AGT-42).
 
-        Returns at once; ``wait_idle`` waits for the turn to have ended.
+        Injected context is kept. Returns at once; ``wait_idle`` waits for the turn to have ended.
         """
         ...
 
     async def wait_idle(self) -> None:
         """Return once nothing is queued and no turn is open, or the agent has ended.
 
-        For an agent from ``AgentRegistry.open`` this is what runs its turns, in the calling task.
+        For an agent from ``AgentRegistry.open`` this is what runs its turns, in the calling task:
+        cancelling it there ends the open turn (``aborted``) and leaves what is queued for the next
+        caller. Elsewhere cancelling it only ends the waiting. A turn that fails raises nothing, see
+        ``TurnFailed``.
 
         Raises:
           SelfWaitError: called from inside the agent's own turn.

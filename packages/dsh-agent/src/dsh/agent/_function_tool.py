@@ -49,8 +49,9 @@ def tool(
     """Make a tool of a function: ``@tool``, or ``@tool(name="add", timeout=5)``.
 
     The parameters' annotations become the JSON schema (``Annotated[int, Field(description=...)]``
-    describes one), and arguments are validated against it before the function runs. A parameter
-    annotated ``ToolExecution`` gets the execution. The docstring is the description.
+    describes one), and arguments are validated against it before the function runs; unknown ones
+    are ignored. A parameter annotated ``ToolExecution`` gets the execution. The docstring is the
+    description, unless one is given; ``Tool`` says what the other options are for.
 
     An ``async`` function runs in the calling task. Any other runs in a thread: cancelling waits for
     it, ``trio.from_thread.check_cancelled()`` lets it end early, and after *thread_grace* seconds
@@ -64,6 +65,7 @@ def tool(
     Raises:
       InvalidToolError: parameters that cannot be passed by name or are not JSON, no description,
         or whatever else ``Tool`` refuses.
+      TypeError: what is decorated is no function.
     """
 
     def made(function: Function) -> Tool:

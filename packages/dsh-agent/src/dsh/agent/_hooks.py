@@ -6,7 +6,8 @@ hooks see every agent. Layers are flat: a child agent's layer lies in its host's
 parent's (B-SCOPE-05).
 
 Whoever dispatches holds the listeners of that moment: registering or closing meanwhile counts from
-the next dispatch on.
+the next dispatch on. What an observer raises is logged. What any other listener raises goes to
+whoever asked: it fails a turn, and around a tool call it is the call's error result.
 
 Next: ``_pipeline.py``, where every kind but *stop* is at work.
 """
@@ -53,8 +54,7 @@ class Next(Protocol[V]):
 class Filter(Generic[V, C]):
     """A point, ``name``, whose listeners wrap a value: ``async (value, context, next) -> value``.
 
-    ``accepts`` is what ``isinstance`` holds every value against that a listener passes on or gives
-    back; without it anything goes.
+    ``accepts`` is the class of what a listener passes on or gives back; without it anything goes.
     """
 
     __slots__ = ("accepts", "name")
@@ -170,8 +170,8 @@ class Hooks:
     ) -> Registration:
         """Observe events of exactly this class.
 
-        A listener that raises is logged and disturbs nobody. It is a plain function: whoever must
-        await puts the event into a memory channel.
+        A listener that raises is logged and disturbs nobody. It is a plain function (``TypeError``
+        if async): whoever must await puts the event into a memory channel.
 
         Raises:
           InactiveScopeError: this layer was closed.

@@ -1,5 +1,7 @@
 """What agents and models say to each other: content blocks, messages, token counts.
 
+Each checks its own fields when it is made: one of another type is a ``TypeError``.
+
 Next: ``_model.py``, who is asked with them.
 """
 
@@ -122,7 +124,8 @@ def _require_blocks(owner: object, content: object, allowed: frozenset[type]) ->
         if type(block) not in allowed:
             names = ", ".join(sorted(each.__name__ for each in allowed))
             kind = type(block).__name__
-            raise TypeError(f"{type(owner).__name__}.content[{index}] is a {kind}, not a {names}")
+            where = f"{type(owner).__name__}.content[{index}]"
+            raise TypeError(f"{where} is a {kind}, not one of {names}")
 
 
 @final
@@ -130,7 +133,10 @@ def _require_blocks(owner: object, content: object, allowed: frozenset[type]) ->
 class Message:
     """One turn of speech: who speaks (``role``) and what (``content``).
 
-    ``source`` is ``"user"``, ``"model"`` or the name of a plugin.
+    ``source`` is ``"user"``, ``"model"``, ``"tool"`` or the name of a plugin.
+
+    Raises:
+      ContentError: the role is neither of the two.
     """
 
     role: Role

@@ -46,16 +46,17 @@ _FROZEN: Final = (Chain, tuple)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSchema:
-    """A tool as the model sees it: its ``name``, its ``description``, its parameters; no more."""
+    """A tool as the model sees it: its ``name``, its ``description``, its parameters; no more.
+
+    Raises:
+      JsonValueError: the parameters are not JSON.
+      TypeError: a field is of the wrong type.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, object]
-    """The JSON Schema of the arguments, verbatim and frozen.
-
-    Raises:
-      JsonValueError: it is not JSON.
-    """
+    """The JSON Schema of the arguments, verbatim and frozen."""
 
     def __post_init__(self) -> None:
         require_text(self, "name", self.name)
@@ -67,7 +68,11 @@ class ToolSchema:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """Everything one call of a model is made from; frozen, so that the log can vouch for it."""
+    """Everything one call of a model is made from; frozen, so that the log can vouch for it.
+
+    Raises:
+      JsonValueError: the options are not JSON.
+    """
 
     model: str
     """The name it was asked for by."""
@@ -147,8 +152,8 @@ class ChatModel(Protocol):
         """Answer *request*.
 
         ``on_delta`` is a plain function, called in order while the answer is being written; it
-        never raises. Cancelling the call ends the request and leaves nothing running: a stream is
-        closed before this returns.
+        raises for nothing but what is no delta (``TypeError``). Cancelling the call ends the
+        request and leaves nothing running: a stream is closed before this returns.
 
         A failure is raised, or returned as a response that finished with ``error`` or ``aborted``;
         the registry makes both the same (B-LLM-03).
@@ -160,7 +165,7 @@ class ChatModel(Protocol):
 
 
 class ModelError(AgentError):
-    """A model failed; ``code`` is one of ``MODEL_ERROR_CODES`` or ``HTTP_`` and a status.
+    """A model failed; an adapter's ``code`` is one of ``MODEL_ERROR_CODES``, or ``HTTP_<status>``.
 
     ``response`` is what had been answered and paid for by then, where that is known.
     """

@@ -89,8 +89,8 @@ class ModelRegistry:
     async def generate(self, request: ChatRequest, *, on_delta: OnDelta) -> ChatResponse:
         """Answer *request* with the model it names, once that model's limit allows.
 
-        The limit counts requests, never agents: it is borrowed on behalf of a fresh object, so
-        that nested children cannot starve each other (design: concurrency limits).
+        The limit counts requests, never agents: an agent holds none of it while its children ask,
+        so that nested children cannot starve each other. Cancelling ends the wait or the request.
 
         Raises:
           UnknownModelError: nothing is registered under ``request.model``.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class PluginError(AgentError):
-    """An installed plugin cannot be used; its ``__cause__`` is what went wrong in it."""
+    """An installed plugin cannot be used; its ``__cause__``, if any, is what went wrong in it."""
 
     code = "BROKEN_PLUGIN"
 

@@ -95,7 +95,8 @@ class ModelDelta:
 class TurnFailed:
     """``turn`` of ``agent`` came to grief at *step* (0: outside of any), by ``error``.
 
-    The agent goes on with its next message.
+    The agent goes on with its next message. Where nobody listens the reference loop logs a warning,
+    unless the agent is a child: whoever delegated to it is given the failure as a result.
     """
 
     agent: Agent

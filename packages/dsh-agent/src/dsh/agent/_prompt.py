@@ -148,6 +148,7 @@ class Prompt:
           OwnerFinalError: the host's of that name may not be shadowed, or *part* may not be and an
             agent does already.
           InactiveScopeError: the agent or host has ended.
+          TypeError: *part* is neither.
         """
         if isinstance(part, Section):
             return self._sections.register(part)

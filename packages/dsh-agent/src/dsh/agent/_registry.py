@@ -113,6 +113,8 @@ class AgentRegistry:
           DuplicateAgentError: the id is taken.
           AgentCreationCancelledError: host or parent began to end during ``spec.setup``.
           AgentDisposedError: the parent had begun to end before.
+          Exception: whatever ``spec.setup`` raises, or the loop and the store of logs: a seed that
+            is no legal log, a directory that is not absolute, an id whose log exists.
         """
         return OpenedAgent(self, spec)
 

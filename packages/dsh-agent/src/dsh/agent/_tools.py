@@ -126,7 +126,7 @@ class ToolRegistry:
         self._views: WeakValueDictionary[ToolRestriction, _View] | None = None
 
     def register(self, tool: Tool) -> Registration:
-        """Offer *tool*; an agent's own tool shadows the host's of the same name.
+        """Offer *tool*, a ``Tool``; an agent's own one shadows the host's of the same name.
 
         Raises:
           DuplicateToolError: this layer has one of that name.
@@ -135,7 +135,7 @@ class ToolRegistry:
           InactiveScopeError: the agent or host has ended.
         """
         if not isinstance(tool, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"a tool must be a Tool, not a {type(tool).__name__}")
+            raise TypeError(f"a tool must be a Tool, not a {type(tool).__name__}; @tool makes one")
         return self._layer.register(tool)
 
     def restrict(self, filter: ToolFilter | ToolRestriction) -> Registration:
@@ -146,7 +146,7 @@ class ToolRegistry:
         moment; a restriction read off another agent is taken as it is.
 
         Raises:
-          TypeError: this is a host's registry: only agents are restricted (B-TOOL-10).
+          TypeError: this is a host's registry (B-TOOL-10), or the filter has a str for its names.
           EmptyToolFilterError: neither allow nor deny.
           UnknownToolError: names of no host tool; it lists them all, with near ones.
           InactiveScopeError: the agent has ended.

@@ -62,7 +62,7 @@ class ConfinedDirectory:
     """The files under *directory*, which must exist; links in its own path are followed once, now.
 
     Raises:
-      NotADirectoryError, FileNotFoundError: *directory* is none.
+      NotADirectoryError, FileNotFoundError: *directory* is no directory.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:

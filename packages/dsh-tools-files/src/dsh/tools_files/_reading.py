@@ -31,10 +31,12 @@ def text_of(directory: ConfinedDirectory, path: str, *, first_line: int, lines: 
             raise FileToolsError(f"{path!r} is a binary file", code="BINARY_FILE")
         shown, notice, last = list[str](), "", 0
         size = 0
-        for number, line in numbered_lines(file):
+        for number, line, rest in numbered_lines(file):
             last = number
             if number < first_line:
                 continue
+            if rest:
+                line += f" [line cut: {rest} more bytes]"
             if len(shown) == lines or (size := size + len(line) + 1) > MAX_CHARS:
                 notice = f"[the file goes on: continue with first_line={number}]"
                 break
@@ -53,8 +55,11 @@ def is_binary(file: BinaryIO) -> bool:
     return b"\0" in start
 
 
-def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
-    """The lines of *file* from 1, decoded and cut; looks for cancellation at each."""
+def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, str, int]]:
+    """The lines of *file* from 1, decoded, and how many bytes were cut off of each.
+
+    Looks for cancellation at each line.
+    """
     number = 0
     while chunk := file.readline(MAX_LINE_CHARS):
         trio.from_thread.check_cancelled()
@@ -67,5 +72,4 @@ def numbered_lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
                 break
         # A character that the cut went through is dropped, not shown as broken.
         text, _ = codecs.utf_8_decode(chunk, "replace", not rest)
-        line = text.removesuffix("\n").removesuffix("\r")
-        yield number, f"{line} [line cut: {rest} more bytes]" if rest else line
+        yield number, text.removesuffix("\n").removesuffix("\r"), rest

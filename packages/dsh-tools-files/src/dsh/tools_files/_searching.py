@@ -78,7 +78,7 @@ def _in_file(entry: Entry, pattern: "regex.Pattern[str]", deadline: float, most:
     with file:
         if is_binary(file):
             raise UnsearchableError
-        for number, line in numbered_lines(file):
+        for number, line, _ in numbered_lines(file):
             if _is_match(pattern, line, deadline):
                 text = line if len(line) <= MAX_MATCH_CHARS else f"{line[:MAX_MATCH_CHARS]}…"
                 found.append(f"{entry.shown}:{number}: {text}")

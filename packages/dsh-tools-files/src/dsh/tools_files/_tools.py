@@ -20,7 +20,7 @@ def file_tools(directory: str | os.PathLike[str]) -> tuple[Tool, ...]:
     They read and never write, run in threads, may run at once, and can be cancelled.
 
     Raises:
-      NotADirectoryError, FileNotFoundError: *directory* is none.
+      NotADirectoryError, FileNotFoundError: *directory* is no directory.
     """
     confined = ConfinedDirectory(directory)
 

@@ -9,7 +9,8 @@ Where things live, in reading order:
   library that judges and what it is given; `_verdict`: its errors in our words.
 - `_formats`, `_pattern`, `_references`: the keywords that need more than a line.
 - `_typed`, `_lowering`: schemas from Python types, and values of these types.
-- `_walk`, `_quote`, `_errors`: the one walk, the one way to quote, the refusals.
+- `_walk`, `_quote`, `_plain`, `_errors`: the one walk, the one way to quote, the exact types of
+  JSON, the refusals.
 
 Importing this package imports none of `jsonschema`, `pydantic` and `regex`; each is loaded by the
 first call that needs it.
