@@ -21,6 +21,7 @@ _STEP: Final = re.compile(
 _VARYING: Final = (
     (re.compile(r"\b[0-9a-f]{32}\b"), "ID"),
     (re.compile(r" +\d+\.\d$", re.MULTILINE), " SECONDS"),
+    (re.compile(r" passed in \d+\.\d+s$", re.MULTILINE), " passed in SECONDS"),
 )
 _END: Final = "-- the end of it --"
 OURS: Final = ("PYTHON", "VIRTUAL_ENV", "COVERAGE")

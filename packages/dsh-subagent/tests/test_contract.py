@@ -15,6 +15,7 @@ from dsh.subagent import (
     SubagentDepthError,
     SubagentResult,
     SubagentStartCancelledError,
+    TextProgress,
 )
 from dsh.subagent.testing import (
     CLAUSES,
@@ -53,16 +54,32 @@ class ScriptedDrive(Drive):
     def worked(self) -> int:
         return self.begun
 
+    def structured(self) -> str | None:
+        return self.prompt(Behaviour.ANSWER)
+
+    def said(self) -> str | None:
+        return "half"
+
     async def behave(self, request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
         if request.max_depth is not None and request.max_depth <= request.parent.depth:
             raise SubagentDepthError(attempted_depth=1, max_depth=0)
         acts = {
             Behaviour.ANSWER: reply(structured={"answer": "done"}),
-            Behaviour.HANG: hang(),
+            Behaviour.HANG: speaks_and_hangs,
             Behaviour.LINGER: linger(0.01),
             Behaviour.FAIL: reply("", stop_reason="error", detail="it failed"),
         }
         return await acts[Behaviour(request.text)](request, publish, child_id)
+
+
+async def speaks_and_hangs(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+    report = publish(child_id)
+    for word, so_far in ("ha", "ha"), ("lf", "half"):
+        report.partial(done(so_far, "aborted"))
+        report.progress(TextProgress(text=word))
+        await trio.lowlevel.checkpoint()
+    await trio.sleep_forever()
+    raise AssertionError
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
@@ -335,6 +352,30 @@ def ignores_the_depth_it_claims_to_keep(drive: ScriptedDrive) -> Act:
     return reply(structured={"answer": "done"})
 
 
+@breaks("capability_truth")
+def ignores_the_schema_it_claims_to_honour(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id)
+        return done()
+
+    return act
+
+
+@breaks("leaves_what_was_said")
+def tells_nothing_of_what_is_said(drive: ScriptedDrive) -> Act:
+    return hang("half")
+
+
+@breaks("leaves_what_was_said")
+def forgets_what_was_said(drive: ScriptedDrive) -> Act:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        publish(child_id).progress(TextProgress(text="half"))
+        await trio.sleep_forever()
+        raise AssertionError
+
+    return act
+
+
 @pytest.mark.parametrize(("name", "clause"), [(name, BROKEN[name][0]) for name in BROKEN])
 async def test_a_broken_provider_fails_by_the_clause_it_breaks(
     name: str, clause: str, autojump_clock: Any
@@ -374,6 +415,27 @@ async def test_the_kit_tries_the_clauses_one_by_one_and_names_the_first(
 
 def test_a_drive_that_cannot_see_work_sees_none() -> None:
     assert Drive.worked(ScriptedDrive()) == 0
+
+
+class SilentDrive(ScriptedDrive):
+    """Knows no prompt for an answer in a schema, and no word of a child that hangs."""
+
+    def structured(self) -> str | None:
+        return Drive.structured(self)
+
+    def said(self) -> str | None:
+        return Drive.said(self)
+
+
+async def test_what_a_drive_cannot_say_is_not_checked(autojump_clock: Any) -> None:
+    async def act(request: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
+        if request.max_depth == 0:
+            raise SubagentDepthError(attempted_depth=1, max_depth=0)
+        publish(child_id)
+        return done()
+
+    drive = SilentDrive(act)
+    await check_provider(drive.make, drive, clauses=["leaves_what_was_said", "capability_truth"])
 
 
 class UntidyDrive(ScriptedDrive):

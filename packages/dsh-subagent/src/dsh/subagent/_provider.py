@@ -85,9 +85,10 @@ class RunReporter(Protocol):
     def partial(self, result: SubagentResult[Any], /) -> None:
         """Leave what the child has so far, for the case that it is cancelled; the last one counts.
 
-        It keeps its stop reason (``completed``, ``lost``), except that ``aborted`` becomes
-        ``timeout`` when the deadline did it. In ``finally`` call this and never `settle`: there a
-        backend cannot tell a cancellation from a bug.
+        Its stop reason is what the run then ends with. Say ``aborted`` for what is unfinished:
+        where the request's deadline did it, the seam makes that ``timeout``. ``completed`` and
+        ``lost`` stay as they are. In ``finally`` call this and never `settle`: there a backend
+        cannot tell a cancellation from a bug.
         """
         ...
 
@@ -98,9 +99,13 @@ class RunReporter(Protocol):
     def settle_cancelled(self, cancelled: trio.Cancelled, /) -> None:
         """Settle with what `partial` left, now that *cancelled* has reached the backend.
 
-        For one whose clean-up takes its time. The seam says whether that is ``aborted`` or
-        ``timeout``, as it does once ``serve`` has ended. It does nothing where a nursery cancels:
-        what that means is known only then.
+        For one whose clean-up takes its time. *cancelled* is the ``sys.exception()`` of a
+        ``finally``; let it pass. The seam says whether that is ``aborted`` or ``timeout``, as it
+        does once ``serve`` has ended.
+
+        A nursery cancels too, the tasks beside one that failed. A `trio.Cancelled` whose ``source``
+        is ``nursery`` settles nothing here: whether it is a failure or a cancellation shows only
+        when ``serve`` has ended.
         """
         ...
 

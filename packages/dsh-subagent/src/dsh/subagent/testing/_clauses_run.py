@@ -10,6 +10,7 @@ import trio
 
 from dsh.subagent._errors import SubagentRunError
 from dsh.subagent._events import RunEnded, RunStarted
+from dsh.subagent._progress import TextProgress
 from dsh.subagent._run import SubagentRun
 from dsh.subagent.testing._bench import Bench, InjectedError, mentions
 from dsh.subagent.testing._drive import Behaviour
@@ -102,6 +103,31 @@ async def cancelled_right_at_publication(bench: Bench) -> None:
     bench.nothing_runs("after it was cancelled in the moment of publication")
 
 
+async def leaves_what_was_said(bench: Bench) -> None:
+    """What a child says is told, and is in its result when it is cancelled."""
+    said = bench.drive.said()
+    if said is None:
+        return
+    heard, told = trio.Event(), list[str]()
+
+    def listen(event: object) -> None:
+        if isinstance(event, TextProgress):
+            told.append(event.text)
+        if said in "".join(told):
+            heard.set()
+
+    async with await bench.start(Behaviour.HANG) as run:
+        for event in bench.parent.events:
+            listen(event)
+        run.on_progress(listen)
+        await heard.wait()
+        run.cancel()
+        result = await run.result()
+    bench.expect(
+        said in result.text, f"the child had said {said!r}; its result has {result.text!r}"
+    )
+
+
 async def deadline(bench: Bench) -> None:
     """A deadline that passes ends the child, and says `timeout`."""
     request = bench.request(Behaviour.HANG)
@@ -185,6 +211,7 @@ RUN_CLAUSES: Final = (
     settles_once,
     cancelled_after_publication,
     cancelled_right_at_publication,
+    leaves_what_was_said,
     deadline,
     deadline_above,
     raises_after_publication,

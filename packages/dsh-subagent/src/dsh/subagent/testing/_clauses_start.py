@@ -99,7 +99,7 @@ async def _overtaken(bench: Bench) -> None:
 
 
 async def capability_truth(bench: Bench) -> None:
-    """What is declared is honoured, what is not is refused before the backend is called."""
+    """A declared field is taken, a depth limit kept; an undeclared one never reaches `serve`."""
     descriptor = bench.service.get(bench.probe.name)
     assert isinstance(descriptor, ProviderDescriptor)
     for capability, (field, value) in _FIELDS.items():
@@ -114,10 +114,19 @@ async def capability_truth(bench: Bench) -> None:
             bench.expect(result.completed, f"with {field} the child ended {result.stop_reason!r}")
         elif result.completed:
             bench.expect(result.value is not None, "completed without the value of its schema")
+        if capability == "output_schema" and (prompt := bench.drive.structured()) is not None:
+            await _answers_in_schema(bench, prompt)
     if descriptor.capabilities.depth_limit:
         request = bench.request(max_depth=bench.parent.depth)
         await bench.refused(request, SubagentDepthError)
     bench.nothing_runs("after the capabilities were tried")
+
+
+async def _answers_in_schema(bench: Bench, prompt: str) -> None:
+    request = bench.request(prompt=prompt, output_schema=_SCHEMA)
+    result = await bench.service.run(bench.probe.name, request)
+    why = f"{result.stop_reason!r}: {result.detail}"
+    bench.expect(result.completed, f"asked to answer in a schema, the child ended {why}")
 
 
 async def snapshot(bench: Bench) -> None:

@@ -40,6 +40,9 @@ class Drive(Protocol):
         """How many children exist right now, published or not: live agents, live processes.
 
         What is there once the parent is, the parent itself for example, is taken off.
+
+        The kit looks when a child must be gone, never when one must be there: a child whose thread
+        or process has not begun may count or not.
         """
         ...
 
@@ -54,6 +57,21 @@ class Drive(Protocol):
         start.
         """
         return 0
+
+    def structured(self) -> str | None:
+        """The prompt for a child that answers in the schema of its request.
+
+        The kit asks for an object whose one property, ``answer``, is a string. With ``None`` it
+        does not check that a declared ``output_schema`` is honoured.
+        """
+        return None
+
+    def said(self) -> str | None:
+        """What a child that hangs has said before, told as `TextProgress`.
+
+        With it the kit proves that progress is told, and that a cancelled result has what was said.
+        """
+        return None
 
     def parent(self) -> AbstractAsyncContextManager[DelegatingParent]:
         """A fresh parent, ended by leaving the block; a backend that needs a real agent has one."""

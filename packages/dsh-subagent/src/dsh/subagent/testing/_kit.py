@@ -53,9 +53,14 @@ async def check_provider(
 ) -> None:
     """Hold a backend to every clause of `SubagentProvider.serve`, each on a fresh one.
 
-    Works on trio's own clock and on a virtual one, whichever the test has. A clause that is not
-    over after *limit* seconds of that clock is ended, shields and all, and fails by name: nothing
-    hangs. The kit needs nobody else's tasks to be still.
+    Works on trio's own clock, which a backend with threads or processes needs, and on a virtual
+    one, whichever the test has. A clause that is not over after *limit* seconds of that clock is
+    ended, shields and all, and fails by name: nothing hangs. The kit needs nobody else's tasks to
+    be still.
+
+    Of what a backend declares it checks that a depth limit is kept and that the other fields are
+    taken; what comes of an ``output_schema`` and of what a child says, where the drive has
+    `Drive.structured` and `Drive.said`; what comes of ``tool_filter`` and ``persona``, never.
 
     Args:
       factory: Called once for each clause.
