@@ -42,7 +42,7 @@ class EventDecoder:
         """The events that *chunk* completes, in order.
 
         Raises:
-          ModelError: an event has more than ``MAX_EVENT`` bytes (``MALFORMED_RESPONSE``).
+          ModelError: an event has more than 16 MiB (``MALFORMED_RESPONSE``).
         """
         self._held += len(chunk)
         if self._held > MAX_EVENT:

@@ -50,6 +50,8 @@ async def read_answer(
 ) -> None:
     """Pass each event of *answer* to *handle* until it says that this was the last, then close.
 
+    A connection that breaks raises what the client raises: see ``VendorErrors.translated``.
+
     Raises:
       ModelError: the body is no stream but an error, or something else; *partial* says what was
         answered until then.
@@ -63,7 +65,10 @@ async def read_answer(
 
 
 async def read_body(answer: HttpAnswer, *, errors: VendorErrors) -> bytes:
-    """The body of *answer* where it is not streamed, cut off at ``MAX_BODY`` bytes."""
+    """The body of *answer* where it is not streamed, cut off after 16 MiB; closes *answer*.
+
+    A connection that breaks raises what the client raises: see ``VendorErrors.translated``.
+    """
     async with _chunks_of(answer, errors.broken) as chunks:
         return await _read_start(chunks, MAX_BODY)
 
