@@ -18,7 +18,7 @@ from dsh.agent import (
     ModelError,
     OnDelta,
 )
-from dsh.agent.testing import say
+from dsh.agent.testing import call, say
 from dsh.agent_loop import Host, open_host
 from dsh.subagent import SubagentProvider
 from dsh.subagent.testing import CLAUSES, Behaviour, Drive, check_provider
@@ -54,6 +54,8 @@ class Obedient(Drive):
                         await trio.sleep_forever()
             case Behaviour.FAIL:
                 raise ModelError("as told", code="SERVER")
+            case "structured":
+                return call("structured_output", answer="as told")
             case _:
                 return say("as told")
         raise AssertionError("unreachable")
@@ -76,6 +78,9 @@ class Obedient(Drive):
 
     def worked(self) -> int:
         return self.requests
+
+    def structured(self) -> str:
+        return "structured"
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
