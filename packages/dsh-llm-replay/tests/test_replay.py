@@ -157,6 +157,16 @@ async def test_another_request_is_an_error_that_shows_the_first_difference(
     assert len(str(caught.value)) < 600
 
 
+async def test_a_later_request_that_is_another_one_is_named_by_its_number(tmp_path: Path) -> None:
+    script = ScriptedModel(say("1"), say("2"))
+    replay = ReplayModel(await record(tmp_path / "r", script, request("a"), request("a", "b")))
+    await ask(replay, request("a"))
+    with pytest.raises(ReplayError, match="request 2 of session 1 was another one") as caught:
+        await ask(replay, request("a", "c"))
+    assert caught.value.code == "DIFFERENT_REQUEST"
+    assert "recorded 'b', asked 'c'" in str(caught.value)
+
+
 async def test_of_a_long_text_the_place_where_it_differs_is_shown(tmp_path: Path) -> None:
     long = "a" * 500
     replay = ReplayModel(await record(tmp_path / "r", ScriptedModel(say("1")), request(long)))
