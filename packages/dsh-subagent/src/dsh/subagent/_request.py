@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # slots would break `SubagentStartRequest[T](...)` on 3.11
 class SubagentStartRequest(Generic[T_co]):
     """One delegation. What is mutable in it is copied when it is started.
 

@@ -16,7 +16,7 @@ T_co = TypeVar("T_co", covariant=True, default=object)
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # slots would break `SubagentResult[T](...)` on 3.11
 class SubagentResult(Generic[T_co]):
     """A child's end, whatever it was. A backend fills in what it knows, the seam the rest."""
 
