@@ -1,10 +1,15 @@
 """Ctrl-C, once and twice."""
 
+import io
 import os
 import pty
 import signal
 import subprocess
 import sys
+
+import pytest
+
+from dsh.cli import main
 
 PROGRAM = """
 import trio
@@ -42,3 +47,20 @@ def test_the_second_ctrl_c_gives_a_terminal_its_cursor_back() -> None:
     assert os.read(ours, 100) == b"\x1b[?25h"
     os.close(ours)
     os.close(theirs)
+
+
+def test_ctrl_c_while_a_prompt_is_typed_ends_the_command_as_interrupted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Typing(io.StringIO):
+        def read(self, size: int | None = -1, /) -> str:
+            signal.raise_signal(signal.SIGINT)
+            raise AssertionError("nobody was interrupted")
+
+    monkeypatch.setattr(sys, "stdin", Typing())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(["run"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().out == ""
