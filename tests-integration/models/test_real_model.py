@@ -37,6 +37,7 @@ pytestmark = pytest.mark.llm
 
 TRIALS = 20
 AT_ONCE = 4
+CHILD_STEPS = 4  # free to choose, a child may call something else first, and is told so
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -76,15 +77,21 @@ def server() -> Server:
 
 async def trial(server: Server, model: OpenAIModel, tool_choice: ToolChoice, seed: int) -> str:
     """What became of one delegation: ``passed``, or what went wrong."""
-    options: dict[str, object] = {"temperature": 0.2, "seed": seed, "max_tokens": 400}
-    if tool_choice == "required":
+    forced = tool_choice == "required"
+    options: dict[str, object] = {"seed": seed, "max_tokens": 400}
+    # Cold, a small model that began with a wrong name says nothing else until it is cut.
+    options["temperature"] = 0.2 if forced else 0.7
+    if forced:
         options["tool_choice"] = "required"  # of every request, the child's included
     defaults = AgentOptions(model=server.model, options=options, max_steps=1)
+    steps = 1 if forced else CHILD_STEPS
     async with open_host(options=defaults) as host:
         host.models.register(model, server.model)
         subagents = SubagentService()
         subagents.register(SpawnProvider(host.agents))
-        config = SubagentToolConfig(provider="spawn", output_schema=SCHEMA, max_depth=1)
+        config = SubagentToolConfig(
+            provider="spawn", output_schema=SCHEMA, max_depth=1, max_steps=steps
+        )
         with mount_subagent_tool(host, subagents, config):
             async with host.agents.open(AgentSpec()) as agent:
                 agent.send(TASK, tool_choice=tool_choice)
