@@ -38,7 +38,7 @@ def environment(
 
 
 def _search_path() -> str:
-    return f"{os.environ.get('PATH', '')}{os.pathsep}{TOOLS / 'bin'}"
+    return f"{os.environ.get('PATH', '')}{os.pathsep}{TOOLS / 'uv' / 'bin'}"
 
 
 def _run(command: Sequence[str]) -> None:

@@ -1,6 +1,5 @@
 """A stranger's host, with the seam and nothing else of the family."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from gates.workspace import members
 from shipping.order import dependencies
-from shipping.workshop import Workshop
+from shipping.workshop import Workshop, find_uv
 
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLE: Final = ROOT / "examples" / "own_host.py"
@@ -57,8 +56,7 @@ def test_the_example_needs_no_member_beyond_what_the_seam_declares(tmp_path: Pat
 
 @pytest.mark.wheels
 def test_the_example_runs_where_only_the_wheel_of_the_seam_is_installed(tmp_path: Path) -> None:
-    uv = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
-    workshop = Workshop(uv=uv, folder=tmp_path, workspace=WORKSPACE)
+    workshop = Workshop(uv=find_uv(), folder=tmp_path, workspace=WORKSPACE)
     workshop.prepare()
     assert workshop.verify(WORKSPACE["dsh-subagent"]) == ""
     python = tmp_path / "dsh-subagent" / "bin" / "python"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final
 import pytest
 
 from gates.lock import check
+from shipping.workshop import find_uv
 
 Plant = Callable[[Mapping[str, str]], Path]
 ROOT: Final = Path(__file__).parents[2]
@@ -72,10 +72,7 @@ def test_the_commands_accept_the_lock_with_an_index_in_a_configuration_file(
 
 
 def check_lock(root: Path, variables: Mapping[str, str]) -> tuple[int, str]:
-    uv = shutil.which("uv", path=f"{os.environ['PATH']}:{ROOT}/.tools/bin")
-    if uv is None:
-        pytest.skip("uv is neither on PATH nor in .tools/; scripts/test puts it there")
-    path = f"{Path(uv).parent}:{os.environ['PATH']}"
+    path = f"{Path(find_uv()).parent}:{os.environ['PATH']}"
     run = subprocess.run(
         ["sh", "scripts/check-lock"],
         cwd=root,
