@@ -68,7 +68,7 @@ def _members(group: int) -> list[int]:
 def _is_member(pid: int, group: int) -> bool:
     try:
         stat = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # it ended while we looked
+    except OSError:  # pragma: no cover - only where a process ends while we look
         return False
     # proc(5): `pid (comm) state ppid pgrp ...`; comm may hold anything, so count from its end
     state, _, pgrp = stat.rpartition(")")[2].split()[:3]
