@@ -27,6 +27,7 @@ from dsh.agent import (
     TurnStarted,
     TurnTrigger,
     Usage,
+    message_of,
     unwrapped,
 )
 from dsh.agent_loop._inbox import Prompt
@@ -221,8 +222,4 @@ class OpenTurn:
 
 def _words(error: BaseException) -> str:
     """What *error* says, or its class where it says nothing."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything (B-AGT-46)
-        text = ""
-    return text or type(error).__name__
+    return message_of(error) or type(error).__name__

@@ -31,7 +31,7 @@ from dsh.agent._codec import (
     encode_event,
     encode_header,
 )
-from dsh.agent._errors import AgentError, HarnessError, unwrapped
+from dsh.agent._errors import AgentError, HarnessError, message_of, unwrapped
 from dsh.agent._events import (
     AssistantMessage,
     ContextMessage,
@@ -352,6 +352,7 @@ __all__ = [
     "encode_header",
     "freeze_json",
     "interrupted_turn_closers",
+    "message_of",
     "model_error_code",
     "read_shape",
     "run_in_thread",

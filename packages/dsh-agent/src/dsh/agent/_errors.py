@@ -6,7 +6,7 @@ where, and what would have been accepted.
 
 from typing import cast
 
-__all__ = ["AgentError", "HarnessError", "unwrapped"]
+__all__ = ["AgentError", "HarnessError", "message_of", "unwrapped"]
 
 
 class HarnessError(Exception):
@@ -26,6 +26,14 @@ class HarnessError(Exception):
 
 class AgentError(HarnessError):
     """Base of what ``dsh.agent`` refuses."""
+
+
+def message_of(error: BaseException) -> str | None:
+    """What *error* says; ``None`` where its own ``__str__`` raises, as a foreign one may."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - foreign code, run only to word a message
+        return None
 
 
 def unwrapped(error: BaseException) -> BaseException:

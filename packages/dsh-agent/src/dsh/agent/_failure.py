@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from typing import ParamSpec, TypeVar
 
-from dsh.agent._errors import HarnessError
+from dsh.agent._errors import HarnessError, message_of
 from dsh.agent._messages import TextBlock
 from dsh.agent._tool import ToolArgsError, ToolError, ToolResult
 
@@ -46,9 +46,8 @@ def _leaves(exc: BaseException) -> Iterator[BaseException]:
 
 def _rendered(exc: BaseException) -> str:
     name = type(exc).__name__
-    try:
-        text = str(exc)
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
+    text = message_of(exc)
+    if text is None:
         return f"{name} (its message cannot be shown)"
     if isinstance(exc, ToolError | ToolArgsError):
         return text

@@ -1,6 +1,6 @@
 """What the seam refuses, and how a run can fail. All of it is a `SubagentError`."""
 
-from dsh.agent import HarnessError
+from dsh.agent import HarnessError, message_of
 
 __all__ = [
     "CancelScopeError",
@@ -143,8 +143,7 @@ class SubagentRunError(SubagentError):
 def described(error: BaseException) -> str:
     """Name a foreign *error* in a message, whatever its ``__str__`` does."""
     name = type(error).__name__
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - foreign code, run only to word a message
+    text = message_of(error)
+    if text is None:
         return f"{name} (its message cannot be rendered)"
     return f"{name}: {text}" if text else name
