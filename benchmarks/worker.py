@@ -51,7 +51,7 @@ class Worker:
         )
         try:
             self.cases: Mapping[str, str | None] = self._answer(START_SECONDS)["cases"]
-        except BaseException:
+        except BaseException:  # closed, and passed on
             self.close()
             raise
 

@@ -228,7 +228,7 @@ class LoopAgent(LayeredAgent):
     async def _close_log(self) -> None:
         try:
             await self.session.aclose()
-        except Exception:
+        except Exception:  # a sink is foreign code, and the agent has ended
             logger.exception("the log of agent %s could not be closed", self.id)
 
     def __repr__(self) -> str:

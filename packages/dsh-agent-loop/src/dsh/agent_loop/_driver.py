@@ -127,7 +127,7 @@ class Driver:
         self._is_unflushed = False
         try:
             await agent.session.flush()
-        except Exception as error:
+        except Exception as error:  # a sink is foreign code (B-AGT-41)
             logger.exception("the log of agent %s could not be flushed", agent.id)
             agent.dispatch(TurnFailed(agent=agent, turn=agent.session.turns, step=0, error=error))
 

@@ -18,7 +18,7 @@ async def admit(turn: OpenTurn) -> Outcome | None:
         if turn.hooks.hears(PROMPT_SUBMIT):
             try:
                 submission = await turn.hooks.run_filter(PROMPT_SUBMIT, submission, turn.agent)
-            except Exception:
+            except Exception:  # whatever a hook raised passes on
                 turn.agent.inbox.put_back(prompts[index + 1 :])
                 raise
         if submission.blocked is not None:

@@ -228,7 +228,7 @@ class Hooks:
         for entry in self._at(type(event)):
             try:
                 cast("Callable[[object], object]", entry.listener)(event)
-            except Exception:
+            except Exception:  # listeners are foreign code, each contained
                 logger.exception("a listener of %s raised", type(event).__name__)
 
     def announce(self, event: object) -> None:

@@ -126,7 +126,7 @@ class Layer(Generic[T]):
         self._put(item)
         try:
             self._hooks.announce(self._changed(name, True))
-        except BaseException:
+        except BaseException:  # undone, and passed on
             self._withdraw(item)  # whoever had heard of it hears that it is gone
             raise
         return Registration(partial(self._withdraw, item))

@@ -130,7 +130,7 @@ class AgentRegistry:
         try:
             nursery = spec.parent.nursery if spec.parent is not None else self._host_nursery()
             handle: AgentHandle = await nursery.start(self._live_on_its_own, agent)
-        except BaseException:
+        except BaseException:  # undone, and passed on
             agent.unwind()
             raise
         return handle
@@ -225,7 +225,7 @@ class AgentRegistry:
                 published = True
                 self.publish(agent)
                 await agent.serve()
-        except Exception:
+        except Exception:  # an agent's crash is its own
             if not published:
                 raise
             logger.exception("agent %s crashed", agent.id)
@@ -269,7 +269,7 @@ class OpenedAgent:
         del self._spec  # what the agent was made from need not live as long as it does
         try:
             await agent.__aenter__()
-        except BaseException:
+        except BaseException:  # undone, and passed on
             agent.unwind()
             raise
         try:

@@ -207,7 +207,7 @@ class Session:
         self._publishing = True
         try:
             sink.append(event)
-        except Exception:
+        except Exception:  # a sink is foreign code
             logger.exception("the sink of session %s refused an event", self.header.id)
         finally:
             self._publishing = False

@@ -52,7 +52,7 @@ async def run_in_thread(work: Callable[[], R], *, name: str, grace: float = THRE
     def run() -> R:
         try:
             return work()
-        except Exception:
+        except Exception:  # whatever the work raised passes on
             if not awaited:
                 logger.exception("the thread %r failed after it was cancelled", name)
             raise

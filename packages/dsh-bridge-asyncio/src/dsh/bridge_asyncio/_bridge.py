@@ -92,7 +92,7 @@ async def open_bridge(
     told = False
     try:
         yield Bridge(terminal, await terminal.opened())
-    except BaseException as exc:
+    except BaseException as exc:  # passed on, whatever it is
         told = isinstance(exc, BridgeCrashedError) or exc is terminal.crash
         raise
     finally:

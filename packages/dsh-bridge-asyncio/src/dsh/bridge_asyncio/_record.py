@@ -76,7 +76,7 @@ class RunRecord:
         for listener in tuple(self._listeners):
             try:
                 listener(event)
-            except Exception:
+            except Exception:  # listeners are foreign code
                 logger.exception("a listener of %s raised", type(event).__name__)
 
     def open(self, run: SubagentRun[Any]) -> None:

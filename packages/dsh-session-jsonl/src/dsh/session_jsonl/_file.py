@@ -62,7 +62,7 @@ class LogFile:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return cls(path, descriptor, fsync=fsync, created=created)
-        except BaseException as exc:
+        except BaseException as exc:  # undone, and passed on
             os.close(descriptor)
             if isinstance(exc, BlockingIOError):
                 raise SessionLockedError(path) from exc

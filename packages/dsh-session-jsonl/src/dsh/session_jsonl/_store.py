@@ -45,7 +45,7 @@ async def open_sessions(
     sessions = JsonlSessions(directory, fsync=fsync)
     try:
         yield sessions
-    except BaseException:
+    except BaseException:  # passed on, once the logs are closed
         for error in await sessions.drain():
             logger.exception("a log could not be closed", exc_info=error)
         raise
@@ -115,7 +115,7 @@ class JsonlSessions:
         file = LogFile.open(id, self._path(id), fsync=self._fsync)
         try:
             session = recover(id, file, sink)
-        except BaseException:
+        except BaseException:  # undone, and passed on
             file.close()
             raise
         if sink is None:

@@ -75,7 +75,7 @@ class PermissionDesk:
         _, request = self._waiting[number]
         try:
             choice = await approver(request)
-        except Exception:
+        except Exception:  # an approver is foreign code
             logger.exception("the approver raised; %r is rejected", request.title)
             choice = None
         if (waiting := self._waiting.pop(number, None)) is None:

@@ -29,7 +29,7 @@ def _tell(listener: Callable[[Any], object], event: object) -> None:
     """Call a foreign *listener*; what it raises is logged and disturbs nobody (B-SEAM-23)."""
     try:
         listener(event)
-    except Exception:
+    except Exception:  # a listener is foreign code
         _logger.exception("a listener of %s raised", type(event).__name__)
 
 

@@ -60,7 +60,7 @@ class SubagentService:
 
         try:
             self.hooks.announce(ProviderAdded(provider=descriptor))
-        except BaseException:
+        except BaseException:  # undone, and passed on
             undo()
             raise
         return Registration(undo)

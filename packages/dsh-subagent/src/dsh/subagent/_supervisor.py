@@ -99,7 +99,7 @@ class Supervisor:
                 instead: BaseException | None = None
                 try:
                     self._returned(await _serve(self._provider, self._request, self._publish))
-                except BaseException as exc:
+                except BaseException as exc:  # judged by the table, whatever left the backend
                     instead = self._raised(exc)
                     if instead is exc:
                         del instead  # an error that its own traceback leads to is a cycle

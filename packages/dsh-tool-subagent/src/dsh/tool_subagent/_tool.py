@@ -99,7 +99,7 @@ class Delegation:
         self._started[agent.id] += 1  # before the first wait, so that siblings cannot overshoot
         try:
             run = await self._subagents.start(self._provider.name, request)
-        except BaseException:
+        except BaseException:  # undone, and passed on
             self._started[agent.id] -= 1
             raise
         async with run:

@@ -125,7 +125,7 @@ def open_file(name: str, directory_fd: int, path: str) -> BinaryIO:
     try:
         _require_file(os.fstat(file_fd), path)
         return os.fdopen(file_fd, "rb")
-    except BaseException:
+    except BaseException:  # closed, and passed on
         os.close(file_fd)
         raise
 

@@ -48,7 +48,7 @@ async def ends_within(seconds: float, run: Callable[[], Awaitable[T]]) -> T:
             with rescue:
                 results.append(await run())
             nursery.cancel_scope.cancel()
-    except Exception as exc:
+    except Exception as exc:  # passed on, or the cause of the hang's error
         if waiting:  # whatever broke on the way out, the hang came first
             raise HangError(f"not over after {seconds:g} s", tuple(waiting)) from exc
         raise

@@ -79,7 +79,7 @@ async def check_provider(
             await ends_within(limit, partial(_check, clause, factory, drive))
         except HangError as exc:
             raise ContractError(clause, f"it hangs; {exc}") from exc
-        except Exception as exc:
+        except Exception as exc:  # a clause that raised is a finding
             raise ContractError(clause, _problem(exc)) from exc
 
 
