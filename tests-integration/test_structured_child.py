@@ -27,6 +27,7 @@ from dsh.agent import (
     Deny,
     Draft,
     EventLogged,
+    ImageBlock,
     ModelCallConfig,
     Next,
     Section,
@@ -100,10 +101,23 @@ async def test_a_line_before_the_task_names_the_tool_too(home: Home) -> None:
     model = home.script(answer(v=1), say("plain"))
     await home.run(output_schema=SCHEMA)
     await home.run()
-    asked, plain = (request.messages[0].content for request in model.requests)
-    assert isinstance(asked[0], TextBlock)
-    assert asked[1:] == plain
-    assert "`structured_output`" in asked[0].text
+    (asked,), (plain,) = (request.messages[0].content for request in model.requests)
+    assert isinstance(asked, TextBlock)
+    assert isinstance(plain, TextBlock)
+    demand, _, task = asked.text.partition("\n")
+    assert "`structured_output`" in demand
+    assert task == plain.text
+
+
+async def test_a_task_that_is_a_picture_has_the_line_before_it_too(home: Home) -> None:
+    """A prompt that begins with no text reaches a structured child after a block of that line."""
+    model = home.script(answer(v=1))
+    picture = ImageBlock(media_type="image/png", data="AAAA")
+    await home.run(prompt=[picture, TextBlock(text="What is it?")], output_schema=SCHEMA)
+    demand, *rest = model.requests[0].messages[0].content
+    assert isinstance(demand, TextBlock)
+    assert "`structured_output`" in demand.text
+    assert rest == [picture, TextBlock(text="What is it?")]
 
 
 @pytest.mark.guarantee("B-SO-09", "B-SO-16", "B-SO-37")

@@ -31,7 +31,7 @@ from dsh.subagent_inprocess._composition import composition
 from dsh.subagent_inprocess._depth import advanced, read_depth
 from dsh.subagent_inprocess._inheritance import FRESH, Inheritance
 from dsh.subagent_inprocess._options import child_options
-from dsh.subagent_inprocess._prose import NUDGE, TASK
+from dsh.subagent_inprocess._prose import NUDGE, demanding
 from dsh.subagent_inprocess._reading import as_cancelled, has_completed, read_result
 from dsh.subagent_inprocess._tap import follow
 
@@ -78,8 +78,8 @@ async def serve_child(
             report = publish(opened.id)
             child = opened
             follow(child, report, parent=parent)
-            demand = () if capture is None else (TextBlock(text=TASK),)
-            child.send(inheritance.preface + demand + request.prompt)
+            prompt = request.prompt if capture is None else demanding(request.prompt)
+            child.send(inheritance.preface + prompt)
             await child.wait_idle()
             if capture is not None:
                 await _insist(child, capture, nudge_retries)
