@@ -7,6 +7,8 @@
 
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME VIRTUAL_ENV UV_PROJECT_ENVIRONMENT
+# Each of the hundreds of Pythons that the tests start would compile all it imports.
+unset PYTHONDONTWRITEBYTECODE
 me=$(readlink -f -- "$0")
 root=$(cd -- "$(dirname -- "$me")/.." && pwd -P)
 me=scripts/$(basename -- "$me")

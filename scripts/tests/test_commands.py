@@ -95,6 +95,15 @@ def test_a_lock_that_is_out_of_date_is_said_to_be(clone: Path, bare: Path) -> No
     assert "run `uv lock` and commit uv.lock" in finished.stderr
 
 
+def test_what_a_command_starts_keeps_its_bytecode(
+    clone: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (bare / "uv").write_text('#!/bin/sh\necho "<$PYTHONDONTWRITEBYTECODE>" >&2\nexit 2\n')
+    (bare / "uv").chmod(0o755)
+    assert run(clone / "scripts" / "test", path=bare).stderr.startswith("<>\n")
+
+
 def test_developing_an_unknown_package_names_the_known_ones(clone: Path, bare: Path) -> None:
     (bare / "uv").write_text("#!/bin/sh\n")
     (bare / "uv").chmod(0o755)
