@@ -1,4 +1,4 @@
-"""Every gate, in the order its line of result is printed: the quick ones first."""
+"""Every gate, in the order its line of result is printed: the quick ones first, begun last."""
 
 from typing import Final
 

@@ -82,3 +82,18 @@ def test_gates_run_a_bounded_number_at_a_time() -> None:
     gates = [Gate(name=str(number), check=check) for number in range(6)]
     assert run(gates, Path(), out=io.StringIO(), at_once=2)
     assert most == 2
+
+
+def test_the_slow_gates_at_the_end_of_the_list_begin_first_and_are_printed_last() -> None:
+    begun, out = list[str](), io.StringIO()
+
+    def gate(name: str) -> Gate:
+        def check(root: Path) -> list[str]:
+            begun.append(name)
+            return []
+
+        return Gate(name=name, check=check)
+
+    assert run([gate("quick"), gate("slow")], Path(), out=out, at_once=1)
+    assert begun == ["slow", "quick"]
+    assert out.getvalue() == "ok   quick\nok   slow\n"
