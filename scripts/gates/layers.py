@@ -4,7 +4,6 @@ A run is a process of its own: import-linter finds the modules by importing `dsh
 has to be settled before, and is the members of that tree and nothing else.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Final
 from importlinter import cli
 
 from gates.gate import Gate
+from gates.plain import plain
 from gates.workspace import members
 
 CONTRACTS: Final = (".importlinter", ".importlinter-cycles")
@@ -26,7 +26,7 @@ def check(root: Path) -> list[str]:
     run = subprocess.run(
         [sys.executable, "-m", "gates.layers", str(root)],
         cwd=root,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "1"},
+        env=plain(PYTHONPATH=str(Path(__file__).parents[1])),
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,5 @@
 """The checkers others wrote, as gates: what a tool prints is the failure, whole."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gates.gate import Gate
+from gates.plain import plain
 
 NONE: Final[Mapping[str, str]] = {}
 
@@ -20,7 +20,7 @@ def tool(name: str, arguments: Sequence[str], *, variables: Mapping[str, str] = 
         run = subprocess.run(
             [command, *arguments[1:]],
             cwd=root,
-            env={**os.environ, **variables},
+            env=plain(**variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

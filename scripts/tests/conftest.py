@@ -1,9 +1,11 @@
-"""A small tree to plant faults in."""
+"""A small tree to plant faults in, and an environment that asks for colours."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+
+from gates.plain import COLOURS
 
 
 @pytest.fixture
@@ -18,3 +20,10 @@ def plant(tmp_path: Path) -> Callable[[Mapping[str, str]], Path]:
         return tmp_path
 
     return write
+
+
+@pytest.fixture
+def coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for colours in every way there is, as the machines that run other people's CI do."""
+    for name in COLOURS | {"CI", "GITHUB_ACTIONS"}:
+        monkeypatch.setenv(name, "true" if name in {"CI", "GITHUB_ACTIONS"} else "1")

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from gates.docs import check
 from website.build import build
 from website.crawl import crawl
@@ -15,6 +17,7 @@ MANIFEST: Final = '[project]\nname = "dsh-x"\nversion = "0"\n'
 INIT: Final = "packages/dsh-x/src/dsh/x/__init__.py"
 
 
+@pytest.mark.usefixtures("coloured")
 def test_each_link_anchor_and_page_that_is_lost_is_a_failure_of_the_build(plant: Plant) -> None:
     root = plant(
         {

@@ -51,6 +51,7 @@ BREACHES: Final = {
 }
 
 
+@pytest.mark.usefixtures("coloured")
 @pytest.mark.parametrize(("module", "line", "contract"), BREACHES.values(), ids=BREACHES.keys())
 def test_a_breach_of_the_architecture_is_found(
     stubs: Plant, module: str, line: str, contract: str

@@ -33,6 +33,7 @@ FAULTS: Final = [
 ]
 
 
+@pytest.mark.usefixtures("coloured")
 @pytest.mark.parametrize(
     ("gate", "code", "message"), FAULTS, ids=lambda case: getattr(case, "name", "")
 )

@@ -1,12 +1,12 @@
 """Building the site: a run of Sphinx in a process of its own, where every warning is a failure."""
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
+from gates.plain import plain
 from website.crawl import crawl
 
 CONFIGURATION: Final = Path(__file__).parent
@@ -22,7 +22,7 @@ def build(root: Path, site: Path, *options: str) -> list[str]:
         command += ["--conf-dir", str(CONFIGURATION), "--doctree-dir", doctrees]
         run = subprocess.run(
             [*command, str(root), str(site)],
-            env={**os.environ, "PYTHONPATH": str(CONFIGURATION.parent)},
+            env=plain(PYTHONPATH=str(CONFIGURATION.parent)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
