@@ -1,6 +1,7 @@
 """A host with both in-process backends, and a parent that delegates to them."""
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 from home import Home
@@ -23,3 +24,11 @@ async def home() -> AsyncGenerator[Home]:
         )
         async with host.agents.open(spec) as parent:
             yield Home(host, subagents, parent)
+
+
+@pytest.fixture
+def plain_http(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Trust nobody: an SDK reads every certificate of the machine for each client it makes, which
+    takes longer than most of the tests that ask an endpoint without TLS."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))

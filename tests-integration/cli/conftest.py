@@ -9,7 +9,7 @@ from openai_wire import refuse
 
 
 @pytest.fixture
-def endpoint() -> Generator[FakeEndpoint]:
+def endpoint(plain_http: None) -> Generator[FakeEndpoint]:
     with endpoint_in_a_thread(refuse) as serving:
         yield serving
 

@@ -20,7 +20,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 
 
 @pytest.fixture
-async def endpoint(dialect: Dialect) -> AsyncGenerator[FakeEndpoint]:
+async def endpoint(dialect: Dialect, plain_http: None) -> AsyncGenerator[FakeEndpoint]:
     async with fake_endpoint(dialect.refuse) as found:
         yield found
 

@@ -11,6 +11,7 @@ from dsh.agent.testing import SweepStage, sweep
 OK = TextBlock(text="ok")
 
 
+@pytest.mark.usefixtures("plain_http")
 @pytest.mark.parametrize("dialect", DIALECTS, ids=str)
 def test_a_request_cancelled_at_any_step_leaves_nothing_behind(
     dialect: Dialect,
