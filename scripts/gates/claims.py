@@ -64,11 +64,11 @@ def false_claims(
             for name in dict.fromkeys(named)
             if _exists(name, member, all_)
         ]
-        unsupported = {match["name"] for match in _UNSUPPORTED.finditer(bullet)}
-        failures += [
-            f"calls `{name}` unsupported, but {member.module} declares it: {bullet!r}"
-            for name in sorted(unsupported & capabilities(member))
-        ]
+        if unsupported := {match["name"] for match in _UNSUPPORTED.finditer(bullet)}:
+            failures += [
+                f"calls `{name}` unsupported, but {member.module} declares it: {bullet!r}"
+                for name in sorted(unsupported & capabilities(member))
+            ]
     return failures
 
 

@@ -3,6 +3,7 @@
 import ast
 import builtins
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from griffe import Alias, Class, Function, GriffeLoader, Module, Object
@@ -15,6 +16,14 @@ def library(root: Path) -> Mapping[str, Module]:
 
     Names that one member takes from another are resolved.
     """
+    sources = [path for member in members(root) for path in member.sources]
+    found = [(path, path.stat()) for path in sources]
+    return _read(root, tuple((path, each.st_mtime_ns, each.st_size) for path, each in found))
+
+
+@lru_cache(maxsize=1)
+def _read(root: Path, _state: tuple[tuple[Path, int, int], ...]) -> Mapping[str, Module]:
+    """Read the tree once for all who ask of the same *_state* of it: several pages and gates do."""
     present = [member for member in members(root) if (member.source / "__init__.py").is_file()]
     if not present:
         return {}
