@@ -50,7 +50,11 @@ async def slowly(body: Body) -> Reply:
     return answer(TextBlock(text="done"))
 
 
-@pytest.mark.parametrize("seed", range(5))
+# One in the middle of an answer, and two while the command starts; the others with `-m sweep`.
+SEEDS = (0, 1, 3, *(pytest.param(seed, marks=pytest.mark.sweep) for seed in (2, *range(4, 20))))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_an_interrupted_run_leaves_no_process_and_only_legal_logs(
     seed: int, endpoint: FakeEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -256,7 +256,7 @@ def with_mark(mark: str) -> list[str]:
 async def cut(bench: Any, step: float, script: dict[str, Any]) -> int:
     """Delegate to a real agent, cancelled at *step*; nothing of it is left. Returns its steps."""
     mark, request = str(uuid4()), bench.request()
-    service = bench.service(script, env={"MARK": mark}, eof_grace=0.3, term_grace=0.3)
+    service = bench.service(script, env={"MARK": mark}, eof_grace=0.1, term_grace=0.1)
     instrument = CancelAtStep(request.cancel_scope, step)
     trio.lowlevel.add_instrument(instrument)
     try:
