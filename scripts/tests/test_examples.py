@@ -13,7 +13,11 @@ from website.examples import faults, programs
 Plant = Callable[[Mapping[str, str]], Path]
 
 ROOT: Final = Path(__file__).parents[2]
-PROGRAMS: Final = programs(ROOT)
+FOLLOWED: Final = ("docs/tutorial.md", "docs/how-to/")
+"""Each of their blocks is a file that tests-integration/test_guides.py writes and runs."""
+PROGRAMS: Final = {
+    page: program for page, program in programs(ROOT).items() if not page.startswith(FOLLOWED)
+}
 
 
 @pytest.mark.parametrize("page", PROGRAMS)
