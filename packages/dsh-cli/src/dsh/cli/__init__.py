@@ -1,11 +1,11 @@
 """The reference host: the `dsh` command, composition only.
 
 - ``_command`` and ``_parser``: the command line, and `main`, where the console script enters;
-  ``_streams``, ``_printable`` and ``_errors``: what goes in and out, and what is refused.
+  ``_streams``, ``_printable`` and ``_errors``: what goes in and out, and what is refused;
+  ``_interruption``: Ctrl-C.
 - ``_running`` and ``_demo``: ``dsh run`` and ``dsh demo``. ``_asking`` is what is asked,
   ``_schema`` the shape of the answer, ``_model_choice`` and ``_provider_choice`` what it runs on,
-  ``_composition`` the host made of that, ``_user`` who asks it, ``_interruption`` Ctrl-C,
-  ``_answer`` what is printed.
+  ``_composition`` the host made of that, ``_user`` who asks it, ``_answer`` what is printed.
 - ``_delegations``: a run as a tree; ``_watch`` makes it of a live run, ``_display`` and
   ``_drawing`` show it, ``_record`` writes into the logs what they lack of it.
 - ``_showing`` and ``_checking``: ``dsh show`` and ``dsh check``, from ``_logs`` and ``_history``,

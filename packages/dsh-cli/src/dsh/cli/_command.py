@@ -1,7 +1,8 @@
 """The command line's entrance: understands the arguments, calls one subcommand, says what failed.
 
 `dsh --help` costs no more than Python and argparse: a subcommand's module, and with it trio,
-pydantic and rich, is imported here and nowhere else, once it is known which one is wanted.
+pydantic and rich, is imported here and nowhere else, once it is known which one is wanted, and
+once Ctrl-C is taken note of.
 """
 
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, cast
 
-from dsh.cli._parser import parser
+from dsh.cli._interruption import INTERRUPTED, Interruption, interruptible, raising
 from dsh.cli._streams import discard_output, is_output_full, prepare_streams
 
 COMMANDS: Final = {
@@ -22,9 +23,6 @@ COMMANDS: Final = {
     "members": "dsh.cli._listing",
 }
 """Which module performs which subcommand: each has ``perform(options) -> int``."""
-
-INTERRUPTED: Final = 130
-"""What shells call the end of a command by Ctrl-C: 128 and the number of the signal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,20 +37,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: After `--help` (status 0) and for arguments nobody understands (status 2).
     """
+    try:
+        with interruptible(raising) as interruption:
+            status = _performed(arguments, interruption)
+            interruption.raise_lost()
+            return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> int:
     if not prepare_streams():
         sys.stderr.write("dsh: standard output is closed\n")
         return 2
-    options = parser(COMMANDS).parse_args(arguments)
+    options = import_module("dsh.cli._parser").parser(COMMANDS).parse_args(arguments)
     try:
         refusals = cast("type[Exception]", import_module("dsh.agent").HarnessError)
         perform = import_module(COMMANDS[options.command]).perform
+        interruption.raise_lost()
         try:
             return cast("int", perform(options))
         except refusals as refusal:
             sys.stderr.write(f"dsh {options.command}: {_one_line(refusal)}\n")
             return 2
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:  # whoever read the output has gone
         discard_output()
         return 1

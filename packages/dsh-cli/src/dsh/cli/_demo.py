@@ -12,13 +12,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-import trio
-
 from dsh.cli._asking import Asking, Saying
 from dsh.cli._composition import Parts
 from dsh.cli._model_choice import REPLAY, ModelChoice, ModelSource
 from dsh.cli._provider_choice import choose_provider
-from dsh.cli._running import ask
+from dsh.cli._running import asked
 from dsh.tool_subagent import SubagentToolConfig, ToolFilterConfig
 
 __all__ = ["MODEL_NAME", "demo_asking", "demo_parts", "material", "perform"]
@@ -45,7 +43,7 @@ def perform(options: argparse.Namespace) -> int:
             plugin=REPLAY, name=MODEL_NAME, settings={"path": path}, shown="the recorded model"
         )
         parts = demo_parts(model, demo, log=None if options.log is None else Path(options.log))
-        return trio.run(ask, parts, demo_asking(demo, json=options.json))
+        return asked(parts, demo_asking(demo, json=options.json))
 
 
 def material() -> AbstractContextManager[Path]:

@@ -25,7 +25,7 @@ from dsh.cli._schema import load_schema
 from dsh.subagent import SubagentRunError, SubagentStartCancelledError, SubagentStartRequest
 from dsh.tool_subagent import SubagentToolConfig
 
-__all__ = ["ask", "perform"]
+__all__ = ["ask", "asked", "perform"]
 
 
 def perform(options: argparse.Namespace) -> int:
@@ -36,7 +36,13 @@ def perform(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         json=options.json,
     )
-    return trio.run(ask, _parts(options), asking)
+    return asked(_parts(options), asking)
+
+
+def asked(parts: Parts, asking: Asking) -> int:
+    """`ask` in a run of trio, into whose own code no Ctrl-C is raised: it is noted until asked."""
+    with interruptible(_note):
+        return trio.run(ask, parts, asking)
 
 
 async def ask(parts: Parts, asking: Asking) -> int:
@@ -46,7 +52,9 @@ async def ask(parts: Parts, asking: Asking) -> int:
       HarnessError: a part cannot be had; nothing was started.
     """
     scope = trio.CancelScope(relative_deadline=inf if asking.timeout is None else asking.timeout)
-    with interruptible(lambda: scope.cancel("interrupted by Ctrl-C")) as interruption:
+    cancel = partial(scope.cancel, "interrupted by Ctrl-C")
+    token = trio.lowlevel.current_trio_token()
+    with interruptible(partial(token.run_sync_soon, cancel)) as interruption:
         async with composed(parts) as home, displayed(home.host.hooks) as watch:
             answer = await _answer(home, asking, scope)
         print_answer(answer, watch, parts, asking)
@@ -79,6 +87,10 @@ def _go_on(then: Iterator[Saying], logged: EventLogged) -> None:
     opens = isinstance(logged.event, TurnStarted) and logged.agent.depth == 1
     if opens and (said := next(then, None)) is not None:
         logged.agent.send(said.text, tool_choice=said.tool_choice)
+
+
+def _note() -> None:
+    """Nothing to do: whoever takes Ctrl-C over next is told."""
 
 
 def _prompt(given: str | None) -> str:
