@@ -23,6 +23,14 @@ class HarnessError(Exception):
             raise TypeError(f"{type(self).__name__} is a base class: raise one of its subclasses")
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle the message as it is: subclasses make theirs from other arguments."""
+        return _revived, (type(self), self.args), self.__dict__
+
+
+def _revived(kind: type[HarnessError], args: tuple[object, ...]) -> HarnessError:
+    return kind.__new__(kind, *args)
+
 
 class AgentError(HarnessError):
     """Base of what ``dsh.agent`` refuses."""
