@@ -27,6 +27,7 @@ from dsh.tools_jsonschema import (
 
 T = TypeVar("T")
 UTC = dt.UTC
+leaked: list[int] = []
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
 
 
@@ -315,3 +316,15 @@ def test_the_types_own_validators_have_the_last_word():
 def test_a_schema_in_the_place_of_a_type_is_named_as_such(schema: dict[str, Any]):
     with pytest.raises(TypeError, match="got a dict; a schema needs no conversion"):
         output_schema_from(schema)
+
+
+def parsed(output_type: object) -> object:
+    return parse_structured(output_type, {})
+
+
+@pytest.mark.parametrize("ask", [output_schema_from, parsed])
+@pytest.mark.parametrize("text", ["leaked.append(1) or int", '{"type": "object"}', "list["])
+def test_text_in_the_place_of_a_type_is_refused_and_never_run(ask: Callable[..., Any], text: str):
+    with pytest.raises(TypeError, match="got text; read a schema"):
+        ask(text)
+    assert leaked == []

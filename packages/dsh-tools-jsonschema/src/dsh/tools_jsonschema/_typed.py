@@ -49,7 +49,7 @@ def output_schema_from(output_type: object, /) -> StructuredOutputSchema:
     Raises:
         OutputSchemaError: The type cannot be described in the subset (a recursive type, a union
             of objects, a callable, ...); each violation has the field's path.
-        TypeError: A dict was given, which is a schema already.
+        TypeError: A dict was given, which is a schema already, or text, which is never run.
     """
     return copy.deepcopy(_shape(output_type).schema)
 
@@ -127,6 +127,8 @@ def _below(value: object, segment: Segment) -> object:
 def _shape(output_type: object) -> _Shape:
     if is_object(output_type):  # pydantic would take it for a schema of its own
         raise TypeError("wanted a type or an annotation, got a dict; a schema needs no conversion")
+    if isinstance(output_type, str):  # pydantic would run it as Python
+        raise TypeError("wanted a type or an annotation, got text; read a schema with json.loads")
     try:
         hash(output_type)
     except TypeError:  # an annotation with unhashable metadata
