@@ -337,6 +337,48 @@ async def test_leaving_the_host_ends_its_agents_and_bares_its_error(no_leaks: No
     assert hosts[0].agents.list() == ()
 
 
+@pytest.mark.parametrize("own_task", [True, False], ids=["created", "opened"])
+@pytest.mark.parametrize("status", ["running", "idle", "disposed"])
+async def test_a_listener_that_ends_the_program_holds_up_no_end(
+    no_leaks: None, status: str, own_task: bool
+) -> None:
+    hosts: list[Host] = []
+    ended: list[str] = []
+
+    def leave(event: AgentStatusChanged) -> None:
+        if event.status == status:
+            raise SystemExit(3)
+
+    async def child() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.append("child")
+
+    async def serve(agent: Agent) -> None:
+        agent.nursery.start_soon(child)
+        await wait_all_tasks_blocked()
+        agent.send("work")
+        await agent.wait_idle()
+
+    async def run() -> None:
+        async with open_host(options=AgentOptions(model="scripted")) as host:
+            hosts.append(host)
+            host.models.register(ScriptedModel(say("done")), "scripted")
+            host.hooks.on(AgentStatusChanged, leave)
+            if own_task:
+                async with await host.agents.create(AgentSpec()) as agent:
+                    await serve(agent)
+            else:
+                async with host.agents.open(AgentSpec()) as agent:
+                    await serve(agent)
+
+    with trio.fail_after(10), pytest.raises(SystemExit):
+        await run()
+    assert ended == ["child"]
+    assert hosts[0].agents.list() == ()
+
+
 async def test_two_errors_leave_the_host_together(no_leaks: None) -> None:
     async def crash() -> None:
         raise KeyboardInterrupt

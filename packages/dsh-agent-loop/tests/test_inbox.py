@@ -57,8 +57,9 @@ async def test_a_message_is_taken_as_it_is_when_it_is_sent(host: Host, script: F
         blocks = [TextBlock(text="one")]
         agent.send(blocks)
         blocks.append(TextBlock(text="two"))
-        for wrong in (5, [5], [ToolCallBlock(id="a", name="b", arguments="{}")], []):
-            with pytest.raises(TypeError):
+        call = ToolCallBlock(id="a", name="b", arguments="{}")
+        for wrong in (5, [5], blocks[0], [call], []):
+            with pytest.raises(TypeError, match="a message"):
                 agent.send(wrong)  # type: ignore[arg-type]
         await agent.wait_idle()
     assert texts(agent, UserMessage) == ["one"]

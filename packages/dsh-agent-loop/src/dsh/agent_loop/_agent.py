@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, NoReturn, final
 
 import trio
 
@@ -188,17 +188,22 @@ class LoopAgent(LayeredAgent):
         self._adopted.add(cancel_scope)
         return partial(self._adopted.discard, cancel_scope)
 
+    @trio.lowlevel.enable_ki_protection
     def end(self, reason: str) -> None:
-        if self.status != "disposed":
-            self.end_reason = reason
-            self.inbox.forget()
+        if self.status == "disposed":
+            return
+        assert self._nursery is not None, "an agent that was never open never ends"
+        self.end_reason = reason
+        self.inbox.forget()
+        try:
             self.become("disposed")
-            for scope in self._adopted or ():
-                scope.cancel(reason)
-            if self.driver.turn is not None:
-                self.driver.turn.scope.cancel(reason)
-            assert self._nursery is not None, "an agent that was never open never ends"
-            self._nursery.cancel_scope.cancel(reason)
+        except BaseException as exc:  # noqa: BLE001 - a listener's SystemExit: it leaves with the agent
+            self._nursery.start_soon(_raise, exc)
+        for scope in self._adopted or ():
+            scope.cancel(reason)
+        if self.driver.turn is not None:
+            self.driver.turn.scope.cancel(reason)
+        self._nursery.cancel_scope.cancel(reason)
 
     @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> "LoopAgent":
@@ -233,6 +238,10 @@ class LoopAgent(LayeredAgent):
 
     def __repr__(self) -> str:
         return f"<LoopAgent {self.id}: {self.status}>"
+
+
+async def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _new_session(spec: AgentSpec, id: AgentId) -> Session:

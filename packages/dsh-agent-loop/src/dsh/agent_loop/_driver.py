@@ -96,9 +96,9 @@ class Driver:
         """Run turns in the calling task until there is nothing to do."""
         self._task = trio.lowlevel.current_task()
         self._outer_nurseries = len(self._task.child_nurseries)
-        if self._agent.inbox.prompts:
-            self._agent.become("running")
         try:
+            if self._agent.inbox.prompts:
+                self._agent.become("running")
             while self._has_work() and not self._is_ending():
                 await trio.lowlevel.checkpoint_if_cancelled()
                 if self._agent.inbox.prompts:

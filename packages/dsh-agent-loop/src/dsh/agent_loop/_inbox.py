@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, cast, final
 
 from dsh.agent import ContentBlock, ImageBlock, Message, TextBlock, ToolChoice
 from dsh.agent_loop._repair import valid_blocks
@@ -85,6 +85,10 @@ def user_message(content: str | Sequence[ContentBlock], source: str) -> Message:
     if isinstance(content, str):
         blocks: tuple[ContentBlock, ...] = (TextBlock(text=content),)
     else:
+        if not isinstance(cast("object", content), Sequence):
+            raise TypeError(
+                f"a message is text, or blocks of text and images, not {type(content).__name__}"
+            )
         blocks = tuple(content)
         for block in blocks:
             if not isinstance(block, _SAYABLE):
