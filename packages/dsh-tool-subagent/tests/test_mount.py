@@ -216,6 +216,18 @@ async def test_at_the_depth_limit_the_tool_is_not_offered(
     assert seen == {0: ["ever", "subagent"], 2: ["ever", "subagent"], 3: ["ever"]}
 
 
+async def test_at_the_depth_limit_a_tool_that_comes_later_is_not_offered_either(
+    host: Host, subagents: SubagentService
+) -> None:
+    mount_subagent_tool(host, subagents, {"provider": "w", "max_depth": 1})
+    async with (
+        host.agents.open(AgentSpec()) as parent,
+        host.agents.open(AgentSpec(depth=1)) as child,
+    ):
+        subagents.register(ScriptedProvider(name="w"))
+        assert (offered(parent), offered(child)) == (["subagent"], [])
+
+
 @pytest.mark.guarantee("B-TSUB-15")
 @pytest.mark.field_case("B248")
 async def test_an_agent_that_is_denied_the_tool_neither_sees_nor_reaches_it(

@@ -15,8 +15,8 @@ from dsh.agent import (
     AgentId,
     Hooks,
     Registration,
-    ToolFilter,
     ToolRegistry,
+    ToolRestriction,
 )
 from dsh.subagent import ProviderAdded, ProviderDescriptor, ProviderRemoved, SubagentService
 from dsh.tool_subagent._config import SubagentToolConfig
@@ -153,10 +153,11 @@ class _Mount:
 
     def _created(self, event: AgentCreated) -> None:
         agent, config = event.agent, self._config
-        if self._offer is None or config.max_depth is None or agent.depth < config.max_depth:
+        if config.max_depth is None or agent.depth < config.max_depth:
             return
         if agent.session.header.seed_length == 0:  # a fork keeps its parent's prompt as it is
-            agent.tools.restrict(ToolFilter(deny=(config.tool_name,)))
+            hidden = ToolRestriction(deny=frozenset({config.tool_name}))  # be it there yet or not
+            agent.tools.restrict(hidden)
 
     def _disposed(self, event: AgentDisposed) -> None:
         self._started.pop(event.agent.id, None)
