@@ -614,3 +614,20 @@ async def test_what_ends_the_program_is_no_result(host: Any, error: BaseExceptio
     register(host, raising(error))
     with pytest.raises(type(error)):
         await execute(agent)
+
+
+class Stranger(BaseException):
+    """As another event loop cancels: no ``Exception``, and nothing of ours."""
+
+
+@pytest.mark.parametrize(
+    "error", [Stranger("elsewhere"), BaseExceptionGroup("of one", [Stranger("elsewhere")])]
+)
+async def test_what_ends_nobody_elses_work_is_a_result_and_told_to_the_log(
+    host: Any, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = host.agent()
+    register(host, raising(error))
+    result = await execute(agent)
+    assert (result.is_error, text_of(result)) == (True, "Stranger: elsewhere")
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]

@@ -5,7 +5,9 @@ Errors are results, cancellation goes on, and a group that holds both is split.
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar, cast
+
+import trio
 
 from dsh.agent._errors import HarnessError, message_of
 from dsh.agent._messages import TextBlock
@@ -14,6 +16,9 @@ from dsh.agent._tool import ToolArgsError, ToolError, ToolResult
 __all__ = ["contained", "failed", "failure_of"]
 
 logger = logging.getLogger("dsh.agent")
+
+_PASSING: Final = (trio.Cancelled, KeyboardInterrupt, SystemExit, GeneratorExit)
+"""What ends more than a call."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,7 +29,7 @@ def failed(text: str, *, code: str, context: str | None = None) -> ToolResult:
     return ToolResult(content=(TextBlock(text=text),), is_error=True, code=code, context=context)
 
 
-def failure_of(exc: Exception) -> ToolResult:
+def failure_of(exc: BaseException) -> ToolResult:
     """An error result that says what *exc* says; never raises, whatever *exc* is (B-TOOL-28).
 
     Our own errors keep their code. A group of one is that one.
@@ -60,16 +65,26 @@ async def contained(
     """What *work* returns, or an error result from what it raises.
 
     Cancellation, ``KeyboardInterrupt`` and ``SystemExit`` pass; errors beside them in a group are
-    logged, as there is no result to put them in.
+    logged, as there is no result to put them in. What else is no ``Exception``, like the
+    cancellation of another event loop in a thread, is a failure that is logged as well.
     """
     try:
         return await work(*args, **kwargs)
-    except Exception as exc:  # a tool's failure is the model's to read (B-TOOL-28)
-        logger.debug("a tool call failed", exc_info=exc)
-        return failure_of(exc)
-    except BaseExceptionGroup as group:  # pyright: ignore[reportUnknownVariableType]
-        errors, rest = group.split(Exception)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if errors is not None:
-            logger.exception("a tool call failed while being cancelled", exc_info=errors)
-        assert rest is not None, "a group of Exceptions alone is an Exception"
-        raise rest from group.__cause__
+    except BaseException as raised:  # a tool's failure is the model's to read (B-TOOL-28)
+        passing, error = _split(raised)
+        if passing is None:
+            level = logging.DEBUG if isinstance(raised, Exception) else logging.ERROR
+            logger.log(level, "a tool call failed", exc_info=raised)
+            return failure_of(raised)
+        if error is not None:
+            logger.exception("a tool call failed while being cancelled", exc_info=error)
+        if passing is raised:
+            raise
+        raise passing from raised.__cause__
+
+
+def _split(raised: BaseException) -> tuple[BaseException | None, BaseException | None]:
+    """The part of *raised* that is nobody's to contain, and the rest."""
+    if isinstance(raised, BaseExceptionGroup):
+        return cast("BaseExceptionGroup[BaseException]", raised).split(_PASSING)
+    return (raised, None) if isinstance(raised, _PASSING) else (None, raised)
