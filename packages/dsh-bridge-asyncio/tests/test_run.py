@@ -351,6 +351,8 @@ def test_progress_of_one_run_is_heard_and_a_listener_that_raises_disturbs_nobody
             run.on_progress(broken)
             run.on_progress(heard.append)
             run.on_progress(print).close()
+            with pytest.raises(TypeError, match="a listener of progress is a plain function"):
+                run.on_progress(together)
             stand.call_trio(go_on.set)
             assert (await run.result()).completed
 

@@ -293,6 +293,13 @@ async def test_a_holder_hears_what_follows_until_it_stops_listening(
     assert "a careless holder" in caplog.text
 
 
+@pytest.mark.parametrize("listener", [trio.sleep_forever, None])
+async def test_a_listener_that_could_never_be_called_is_refused(seam: Any, listener: Any) -> None:
+    async with await seam.start(hang()) as run:
+        with pytest.raises(TypeError, match="a listener of progress is a plain function"):
+            run.on_progress(listener)
+
+
 async def test_progress_of_another_kind_is_the_backends_bug(seam: Any) -> None:
     async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Result:
         nonsense: Any = {"text": "hello"}

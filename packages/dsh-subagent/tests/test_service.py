@@ -388,7 +388,8 @@ async def test_a_request_is_snapshotted(seam: Any) -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
     schema |= {"required": ["a"], "additionalProperties": False}
     prompt: list[Any] = [TextBlock(text="look"), ImageBlock(media_type="image/png", data="aa==")]
-    options, deny = {"temperature": 0}, ["bash"]
+    options: dict[str, Any] = {"thinking": {"type": "enabled", "stops": ["END"]}}
+    deny = ["bash"]
     async with await seam.start(
         prompt=prompt,
         output_schema=schema,
@@ -397,14 +398,14 @@ async def test_a_request_is_snapshotted(seam: Any) -> None:
     ) as run:
         prompt.clear()
         schema["properties"]["a"]["type"] = "integer"
-        options["temperature"] = 1
+        options["thinking"]["stops"].append("STOP")
         deny.append("read")
         seam.parent.id = "somebody else"
     (request,) = provider.requests
     assert request.text == "look"
     assert len(request.prompt) == 2
     assert request.output_schema["properties"]["a"] == {"type": "string"}
-    assert request.agent_options.options == {"temperature": 0}
+    assert request.agent_options.options == {"thinking": {"type": "enabled", "stops": ("END",)}}
     assert request.tool_filter == ToolFilter(deny=("bash",))
     assert run.parent_id == request.parent_id == "parent"
     assert {event.parent_id for event in seam.parent.events} == {"parent"}

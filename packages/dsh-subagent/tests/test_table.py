@@ -91,6 +91,15 @@ async def test_what_serve_returns_is_the_result_of_the_run(seam: Any) -> None:
     assert (ended.stop_reason, ended.output) == ("completed", (TextBlock(text="three files"),))
 
 
+async def test_a_backend_that_returns_nothing_is_told_what_it_should_have(seam: Any) -> None:
+    async def act(_: ResolvedRequest, publish: Publish, child_id: AgentId) -> Any:
+        publish(child_id)
+
+    async with await seam.start(act) as run:
+        with pytest.raises(SubagentRunError, match="gives a SubagentResult, not NoneType"):
+            await run.result()
+
+
 @pytest.mark.guarantee("B-SEAM-31", "B-SEAM-28")
 async def test_a_childs_own_failure_is_a_value(seam: Any) -> None:
     """What a child came to is returned, under whatever word its backend has for it."""

@@ -4,9 +4,10 @@ Next: `_holder.py`, which fills it in from trio's side.
 """
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import trio
 
@@ -68,6 +69,8 @@ class RunRecord:
 
     def listen(self, listener: Callable[[Progress], object]) -> Registration:
         """Have *listener* called with all progress that follows."""
+        if inspect.iscoroutinefunction(listener) or not callable(cast("object", listener)):
+            raise TypeError(f"a listener of progress is a plain function, not {listener!r:.80}")
         self._listeners.append(listener)
         return Registration(lambda: self._listeners.remove(listener))
 

@@ -68,6 +68,9 @@ class BridgeRun(Generic[T_co]):
 
         It is a plain function; one that raises is logged. What a child tells before ``start`` has
         returned is heard by `Bridge.on` only.
+
+        Raises:
+          TypeError: *listener* is async, or nothing that can be called.
         """
         return self._record.listen(listener)
 

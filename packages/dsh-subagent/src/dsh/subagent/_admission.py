@@ -4,8 +4,6 @@ Next: `_provider.py`, who gets what passed.
 """
 
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
-from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
 import trio
@@ -135,7 +133,7 @@ def _options(options: object) -> AgentOptions:
         return _SILENT
     if not isinstance(options, AgentOptions):
         raise _wrong("agent_options", options, "an AgentOptions")
-    return replace(options, options=deepcopy(dict(options.options)))
+    return options  # frozen as deep as it goes
 
 
 def _filter(filter: object) -> ToolFilter | None:

@@ -6,6 +6,7 @@ Next: `_run.py`, the handle its holder sees.
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import iscoroutinefunction
 from typing import Any, Final, cast, final
 
 import trio
@@ -88,6 +89,8 @@ class Child:
 
     def listen(self, listener: Callable[[Progress], object]) -> Registration:
         """Have *listener* called with all progress that follows."""
+        if iscoroutinefunction(listener) or not callable(cast("object", listener)):
+            raise TypeError(f"a listener of progress is a plain function, not {listener!r:.80}")
         if self._listeners is None:
             self._listeners = []
         listeners = self._listeners
@@ -133,7 +136,7 @@ class Child:
     @enable_ki_protection
     def settle(self, result: SubagentResult[Any], /) -> None:
         """See `RunReporter.settle`."""
-        if result is not self._partial:  # which was checked, and is frozen
+        if self._partial is None or result is not self._partial:  # what was left is checked
             checked(result)
         if not self.settled.is_set():
             self._result = settled = completed(

@@ -74,6 +74,9 @@ class SubagentRun(Generic[T_co]):
 
         It is a plain function; one that raises is logged and never disturbs the child. Closing what
         is returned takes it back.
+
+        Raises:
+          TypeError: *listener* is async, or nothing that can be called.
         """
         return self._child.listen(listener)
 
