@@ -252,6 +252,18 @@ def unresolved(a: "Nowhere") -> None:  # type: ignore[name-defined]  # noqa: F82
     """Do."""
 
 
+def misspelt(a: "list[") -> None:  # type: ignore[syntax]  # noqa: F722  # pyright: ignore
+    """Do."""
+
+
+def misnamed(a: "threading.Thred") -> None:  # type: ignore[name-defined]  # pyright: ignore
+    """Do."""
+
+
+def unsubscribable(a: "int[3]") -> None:  # type: ignore[type-arg]  # pyright: ignore
+    """Do."""
+
+
 def undocumented(a: int) -> None:
     pass
 
@@ -269,6 +281,7 @@ async def yielding_later() -> Any:
 REFUSED: list[Any] = [
     yielding, yielding_later,
     without_annotation, positional, variable, foreign, unresolved, undocumented,
+    misspelt, misnamed, unsubscribable,
 ]  # fmt: skip
 
 
@@ -276,6 +289,21 @@ REFUSED: list[Any] = [
 def test_a_function_that_makes_no_tool_is_refused_by_name(function: Any) -> None:
     with pytest.raises(InvalidToolError, match=f"the tool '{function.__name__}' (needs|has)"):
         tool(function)
+
+
+def test_what_a_function_returns_need_not_be_known_where_it_is_made_a_tool() -> None:
+    @tool  # pyright: ignore[reportUnknownArgumentType]
+    def listed(a: int) -> "Nowhere":  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
+        """List."""
+
+    properties: Any = listed.parameters["properties"]
+    assert properties == {"a": {"type": "integer"}}
+
+
+@pytest.mark.parametrize("grace", [-1, float("nan")])
+def test_a_thread_is_not_waited_for_less_than_no_time(grace: float) -> None:
+    with pytest.raises(InvalidToolError, match="a thread grace of 0 seconds or more"):
+        tool(thread_grace=grace, description="Adds.")(undocumented)
 
 
 def test_only_functions_are_made_tools() -> None:

@@ -220,6 +220,11 @@ def test_only_agents_are_restricted_and_only_by_filters_that_say_something(host:
     text: Any = "read"
     with pytest.raises(TypeError, match="a tuple of names"):
         host.agent().tools.restrict(ToolFilter(allow=text))
+    number: Any = 5
+    with pytest.raises(TypeError, match="takes names, not a int"):
+        host.agent().tools.restrict(ToolFilter(deny=(number,)))
+    with pytest.raises(TypeError, match="by a ToolFilter, not by a int"):
+        host.agent().tools.restrict(number)
 
 
 @pytest.mark.parametrize("field", ["allow", "deny"])
@@ -261,6 +266,18 @@ def test_restrictions_intersect_and_each_is_lifted_alone(host: Any) -> None:
         assert offered(agent) == []
         assert agent.tools.schemas() is None
     assert offered(agent) == ["a", "b", "c", "d"]
+
+
+def test_of_two_equal_restrictions_the_other_one_stays(host: Any) -> None:
+    for name in ("a", "b"):
+        host.tools.register(a_tool(name))
+    agent = host.agent()
+    inherited = ToolRestriction(deny=frozenset({"a"}))
+    first, second = agent.tools.restrict(inherited), agent.tools.restrict(inherited)
+    first.close()
+    assert offered(agent) == ["b"]
+    second.close()
+    assert offered(agent) == ["a", "b"]
 
 
 @pytest.mark.guarantee("B-TOOL-14")

@@ -10,11 +10,9 @@ part), ``_tool``, ``_tools`` and ``_pipeline`` (what a call goes through; ``_fun
 from dsh.agent._agent import (
     Agent,
     AgentDisposedError,
-    AgentOptions,
     AgentSpec,
     AgentStatus,
     DelegatedUsage,
-    InvalidAgentOptionsError,
     SelfWaitError,
     Setup,
 )
@@ -89,6 +87,7 @@ from dsh.agent._model import (
 )
 from dsh.agent._model_factory import AnyModelFactory, ModelFactory, discover_models
 from dsh.agent._models import DuplicateModelError, ModelRegistry, UnknownModelError
+from dsh.agent._options import AgentOptions, InvalidAgentOptionsError
 from dsh.agent._plugins import Plugin, PluginError, discover
 from dsh.agent._points import (
     CONTINUATION,

@@ -7,19 +7,20 @@ Next: ``_registry.py``, where agents are created and found; ``_points.py``, wher
 part in their turns.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, final
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias, final
 
 import trio
 
 from dsh.agent._errors import AgentError
 from dsh.agent._events import RequestHeader, SessionEvent
+from dsh.agent._fields import require, require_count
 from dsh.agent._hooks import Hooks
 from dsh.agent._ids import AgentId
-from dsh.agent._json import freeze_json
 from dsh.agent._messages import ContentBlock, Usage
 from dsh.agent._model import ToolChoice
+from dsh.agent._options import AgentOptions, InvalidAgentOptionsError
 from dsh.agent._prompt import Prompt
 from dsh.agent._session import Session, SessionPrefix
 from dsh.agent._tools import ToolRegistry
@@ -27,14 +28,14 @@ from dsh.agent._tools import ToolRegistry
 __all__ = [
     "Agent",
     "AgentDisposedError",
-    "AgentOptions",
     "AgentSpec",
     "AgentStatus",
     "DelegatedUsage",
-    "InvalidAgentOptionsError",
     "SelfWaitError",
     "Setup",
 ]
+
+_DEFAULTS: Final = AgentOptions()
 
 AgentStatus: TypeAlias = Literal["idle", "running", "disposed"]
 """``idle`` and ``running`` alternate; ``disposed`` is for good (B-SES-39)."""
@@ -64,48 +65,6 @@ class SelfWaitError(AgentError):
             "for itself; await it from outside the agent, or call cancel()"
         )
         self.id = id
-
-
-class InvalidAgentOptionsError(AgentError):
-    """An option has a value no agent could work with; no options were made."""
-
-    code = "INVALID_OPTIONS"
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOptions:
-    """How an agent calls its model; what is ``None`` is the host's default.
-
-    Raises:
-      InvalidAgentOptionsError: a limit is not positive.
-      JsonValueError: the provider options are not JSON.
-      TypeError: a limit is not an integer.
-    """
-
-    model: str | None = None
-    """One of the names in the host's models."""
-    options: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Sampling and provider options, sent with each request."""
-    max_steps: int | None = None
-    """How many model requests one turn may make."""
-    max_parallel_tool_calls: int | None = None
-    """How many calls of one response run at once; siblings never share this with a child."""
-
-    def __post_init__(self) -> None:
-        if self.options:
-            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
-        _assert_limit("max_steps", self.max_steps)
-        _assert_limit("max_parallel_tool_calls", self.max_parallel_tool_calls)
-
-
-def _assert_limit(name: str, value: object) -> None:
-    if value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a positive integer or None, not {value!r:.80}")
-    if value < 1:
-        raise InvalidAgentOptionsError(f"{name} must be a positive integer or None, not {value}")
 
 
 @final
@@ -272,10 +231,11 @@ class AgentSpec:
     """Everything an agent is created from; ``options`` are those it is to run with.
 
     Raises:
-      InvalidAgentOptionsError: both a seed and a log to go on with are given.
+      InvalidAgentOptionsError: both a seed and a log to go on with are given, or a depth below 0.
+      TypeError: the options are no ``AgentOptions``, or the depth is no int.
     """
 
-    options: AgentOptions = AgentOptions()
+    options: AgentOptions = _DEFAULTS
     id: AgentId | None = None
     """``None`` for a new one."""
     cwd: str | None = None
@@ -296,5 +256,9 @@ class AgentSpec:
     ``MODEL_CALL`` filter is asked all the same, about the model and the options in it."""
 
     def __post_init__(self) -> None:
+        require(self, "options", self.options, AgentOptions)
+        require_count(self, "depth", self.depth)
+        if self.depth < 0:
+            raise InvalidAgentOptionsError(f"depth is {self.depth}; an agent lies at 0 or deeper")
         if self.session is not None and self.seed is not None:
             raise InvalidAgentOptionsError("a log to go on with has its seed: pass one of the two")

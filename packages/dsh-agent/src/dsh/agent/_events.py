@@ -18,7 +18,7 @@ from dsh.agent._fields import (
     require_text,
     require_text_or_none,
 )
-from dsh.agent._json import freeze_json
+from dsh.agent._json import NOTHING, freeze_json
 from dsh.agent._messages import Message, ToolCallBlock, ToolResultBlock, Usage
 from dsh.agent._model import FINISH_REASONS, FinishReason, ToolSchema
 
@@ -197,8 +197,8 @@ class RequestHeader(_Event):
             object.__setattr__(self, "system", None)
         if not self.tools:
             object.__setattr__(self, "tools", None)
-        if self.options:
-            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
+        frozen = freeze_json(self.options, at="options") if self.options else NOTHING
+        object.__setattr__(self, "options", frozen)
 
     def asks_like(self, other: "RequestHeader | None") -> bool:
         """Whether requests made with *other* carry the same; if so it is not logged again."""

@@ -9,7 +9,9 @@ __all__ = [
     "require",
     "require_count",
     "require_mapping",
+    "require_number",
     "require_text",
+    "require_text_or_function",
     "require_text_or_none",
 ]
 
@@ -26,6 +28,12 @@ def require_text_or_none(owner: object, field: str, value: object) -> None:
         raise _wrong(owner, field, value, "a str or None")
 
 
+def require_text_or_function(owner: object, field: str, value: object) -> None:
+    """Refuse a *value* that is neither a ``str`` nor gives one when called."""
+    if not isinstance(value, str) and not callable(value):
+        raise _wrong(owner, field, value, "a str or a function")
+
+
 def require_count(owner: object, field: str, value: object) -> None:
     """Refuse a *value* that is no ``int``; a ``bool`` is none."""
     if type(value) is not int:
@@ -36,6 +44,12 @@ def require_mapping(owner: object, field: str, value: object) -> None:
     """Refuse a *value* that is no mapping."""
     if type(value) is not dict and not isinstance(value, Mapping):  # the latter asks an ABC
         raise _wrong(owner, field, value, "a mapping")
+
+
+def require_number(owner: object, field: str, value: object) -> None:
+    """Refuse a *value* that is neither an ``int`` nor a ``float``; a ``bool`` is neither."""
+    if type(value) is not int and type(value) is not float:
+        raise _wrong(owner, field, value, "a number")
 
 
 def require(owner: object, field: str, value: object, kind: type) -> None:

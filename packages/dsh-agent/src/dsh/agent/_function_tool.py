@@ -78,7 +78,7 @@ def tool(
         body = (
             _async_body(cast(Callable[..., Awaitable[object]], function), signature)
             if inspect.iscoroutinefunction(function)
-            else _thread_body(function, signature, thread_grace)
+            else _thread_body(function, signature, _grace(known_as, thread_grace))
         )
         return Tool(
             name=known_as,
@@ -93,6 +93,12 @@ def tool(
         )
 
     return made if function is None else made(function)
+
+
+def _grace(name: str, grace: float) -> float:
+    if not grace >= 0:
+        raise InvalidToolError(name, f"needs a thread grace of 0 seconds or more, not {grace!r}")
+    return grace
 
 
 def _async_body(function: Callable[..., Awaitable[object]], signature: Signature) -> ToolBody:

@@ -6,17 +6,20 @@ integers are data. NaN, infinities, subclasses, cycles and anything else are ref
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, cast, final
 
 from dsh.agent._errors import AgentError
 
-__all__ = ["MAX_DEPTH", "JsonValueError", "freeze_json", "thaw_json"]
+__all__ = ["MAX_DEPTH", "NOTHING", "JsonValueError", "freeze_json", "thaw_json"]
 
 MAX_DEPTH: Final = 200
 """How deep a value may nest: far below where a JSON parser gives up."""
+
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+"""The frozen empty object."""
 
 _TOO_BIG: Final = 10**4300
 """Python reads integers back up to 4,300 digits (``sys.get_int_max_str_digits``)."""

@@ -11,7 +11,7 @@ from dsh.agent._chain import Chain
 from dsh.agent._errors import AgentError
 from dsh.agent._fields import require, require_mapping, require_text
 from dsh.agent._ids import SessionId
-from dsh.agent._json import freeze_json
+from dsh.agent._json import NOTHING, freeze_json
 from dsh.agent._messages import ContentBlock, Message, Usage
 
 __all__ = [
@@ -92,8 +92,8 @@ class ChatRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.messages, _FROZEN):
             object.__setattr__(self, "messages", tuple(self.messages))
-        if self.options:
-            object.__setattr__(self, "options", freeze_json(self.options, at="options"))
+        frozen = freeze_json(self.options, at="options") if self.options else NOTHING
+        object.__setattr__(self, "options", frozen)
 
 
 @final

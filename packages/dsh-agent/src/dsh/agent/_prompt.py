@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
 from dsh.agent._errors import AgentError
+from dsh.agent._fields import require_number, require_text, require_text_or_function
 from dsh.agent._hooks import Hooks
 from dsh.agent._layer import DuplicateNameError, Layer
 from dsh.agent._registration import Registration
@@ -53,6 +54,7 @@ class Section:
 
     Raises:
       InvalidSectionError: no name, or an order that is not a finite number.
+      TypeError: a field is of another type.
     """
 
     name: str
@@ -61,6 +63,9 @@ class Section:
     owner_final: bool = False
 
     def __post_init__(self) -> None:
+        require_text(self, "name", self.name)
+        require_text_or_function(self, "text", self.text)
+        require_number(self, "order", self.order)
         if not self.name:
             raise InvalidSectionError("a prompt section needs a name")
         if not math.isfinite(self.order):
@@ -78,6 +83,7 @@ class Variable:
 
     Raises:
       InvalidSectionError: a name that no placeholder could have.
+      TypeError: a field is of another type.
     """
 
     name: str
@@ -85,6 +91,8 @@ class Variable:
     owner_final: bool = False
 
     def __post_init__(self) -> None:
+        require_text(self, "name", self.name)
+        require_text_or_function(self, "value", self.value)
         if not is_variable_name(self.name):
             raise InvalidSectionError(
                 f"the prompt variable {self.name!r} needs a name of lower-case letters, digits "

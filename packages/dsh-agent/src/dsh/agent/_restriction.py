@@ -17,6 +17,7 @@ __all__ = [
     "ToolFilter",
     "ToolRestriction",
     "UnknownToolError",
+    "names_in",
 ]
 
 
@@ -88,6 +89,28 @@ class UnknownToolError(AgentError):
         super().__init__(
             f"the host has no tool named {unknown}; it has: {', '.join(self.known) or 'none'}"
         )
+
+
+def names_in(filter: ToolFilter) -> tuple[str, ...]:
+    """All names that *filter* allows or denies, each once.
+
+    Raises:
+      TypeError: it is no filter, or does not have tuples of names.
+      EmptyToolFilterError: neither allow nor deny.
+    """
+    if not isinstance(filter, ToolFilter):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"tools are restricted by a ToolFilter, not by a {type(filter).__name__}")
+    if filter.allow is None and filter.deny is None:
+        raise EmptyToolFilterError
+    named: dict[str, None] = {}
+    for names in (filter.allow, filter.deny):
+        if isinstance(names, str):
+            raise TypeError(f"a tool filter takes a tuple of names, not the string {names!r}")
+        for name in names or ():
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a tool filter takes names, not a {type(name).__name__}")
+            named[name] = None
+    return tuple(named)
 
 
 def _suggested(name: str, known: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast, final, get_type_hints
 
 import pydantic
@@ -45,14 +46,10 @@ class Signature:
           InvalidToolError: a parameter cannot be passed by name, lacks an annotation, or has one
             that pydantic has no JSON schema for.
         """
-        try:
-            hints = get_type_hints(function, include_extras=True)
-        except NameError as exc:
-            raise InvalidToolError(name, f"has an unknown annotation: {exc}") from exc
         fields: dict[str, object] = {}
         execution: str | None = None
         for parameter in inspect.signature(function).parameters.values():
-            hint = _annotation(parameter, hints, name)
+            hint = _annotation(parameter, function, name)
             if hint is ToolExecution:
                 execution = parameter.name
             else:
@@ -89,14 +86,21 @@ def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _annotation(parameter: inspect.Parameter, hints: Mapping[str, object], name: str) -> object:
+def _annotation(parameter: inspect.Parameter, function: Callable[..., object], name: str) -> object:
+    """The annotation of *parameter*, evaluated; what *function* returns need not be known."""
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise InvalidToolError(
             name, f"has the parameter {parameter} that cannot be passed by its name"
         )
-    if parameter.name not in hints:
+    if parameter.annotation is parameter.empty:
         raise InvalidToolError(name, f"needs an annotation of its parameter {parameter.name!r}")
-    return hints[parameter.name]
+    annotated = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    known = getattr(inspect.unwrap(function), "__globals__", None)
+    try:
+        return get_type_hints(annotated, known, include_extras=True)[parameter.name]
+    except (NameError, AttributeError, SyntaxError, TypeError) as exc:
+        problem = f"has an annotation of its parameter {parameter.name!r} that is none: {exc}"
+        raise InvalidToolError(name, problem) from exc
 
 
 def _field(hint: object, default: object) -> object:

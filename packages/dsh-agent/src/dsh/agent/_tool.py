@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from dsh.agent._errors import AgentError
+from dsh.agent._fields import (
+    require_mapping,
+    require_number,
+    require_text,
+    require_text_or_none,
+)
 from dsh.agent._json import JsonValueError
 from dsh.agent._messages import ResultBlock
 from dsh.agent._model import ToolSchema
@@ -110,6 +116,7 @@ class Tool:
     Raises:
       InvalidToolError: a name no model takes, no description, parameters that are not the JSON
         schema of an object, a timeout or order that is not a finite number.
+      TypeError: a field is of another type.
     """
 
     name: str
@@ -129,6 +136,13 @@ class Tool:
     """The tool as models see it; one object for all requests."""
 
     def __post_init__(self) -> None:
+        require_text(self, "name", self.name)
+        require_text(self, "description", self.description)
+        require_mapping(self, "parameters", self.parameters)
+        require_text_or_none(self, "guidance", self.guidance)
+        require_number(self, "guidance_order", self.guidance_order)
+        if self.timeout is not None:
+            require_number(self, "timeout", self.timeout)
         problem = self._problem()
         if problem is not None:
             raise InvalidToolError(self.name, problem)

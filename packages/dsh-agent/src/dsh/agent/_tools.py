@@ -20,10 +20,10 @@ from dsh.agent._prompt import Section
 from dsh.agent._registration import InactiveScopeError, Registration
 from dsh.agent._restriction import (
     UNRESTRICTED,
-    EmptyToolFilterError,
     ToolFilter,
     ToolRestriction,
     UnknownToolError,
+    names_in,
 )
 from dsh.agent._tool import Tool, ToolResult
 
@@ -146,7 +146,7 @@ class ToolRegistry:
         moment; a restriction read off another agent is taken as it is.
 
         Raises:
-          TypeError: this is a host's registry (B-TOOL-10), or the filter has a str for its names.
+          TypeError: this is a host's registry (B-TOOL-10), or the filter is none of names.
           EmptyToolFilterError: neither allow nor deny.
           UnknownToolError: names of no host tool; it lists them all, with near ones.
           InactiveScopeError: the agent has ended.
@@ -163,13 +163,8 @@ class ToolRegistry:
         return Registration(partial(self._lift, restriction))
 
     def _compiled(self, filter: ToolFilter) -> ToolRestriction:
-        if filter.allow is None and filter.deny is None:
-            raise EmptyToolFilterError
-        for names in (filter.allow, filter.deny):
-            if isinstance(names, str):
-                raise TypeError(f"a tool filter takes a tuple of names, not the string {names!r}")
+        named = names_in(filter)
         known: Mapping[str, Tool] = self._host._layer.own if self._host is not None else {}
-        named = dict.fromkeys((*(filter.allow or ()), *(filter.deny or ())))
         if unknown := [name for name in named if name not in known]:
             raise UnknownToolError(unknown, known=known)
         before = self.restriction()
@@ -178,8 +173,9 @@ class ToolRegistry:
         return ToolRestriction.of(filter)
 
     def _lift(self, restriction: ToolRestriction) -> None:
-        self._filters = tuple(each for each in self._filters if each is not restriction)
-        self._seen = None
+        left = list(self._filters)
+        left.remove(restriction)  # one of several equal ones: they are interchangeable
+        self._filters, self._seen = tuple(left), None
 
     def restriction(self) -> ToolRestriction:
         """What all restrictions of this agent come to: what its children inherit."""
