@@ -1,12 +1,15 @@
 """`dsh run` against an endpoint over real HTTP, and what is kept of it."""
 
+import errno
 import json
+import os
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import COMMAND, Dsh, environment
-from fake_endpoint import FakeEndpoint, refusal
+from fake_endpoint import Body, FakeEndpoint, Reply, refusal
 from openai_wire import answer
 
 from dsh.agent import TextBlock, ToolCallBlock, Usage
@@ -30,7 +33,7 @@ def test_the_answer_and_nothing_else_is_on_standard_output(
     endpoint.replies = [answer(says("Forty-two."))]
     ended = dsh("run", "What is it?", "--model", "openai:m")
     assert (ended.status, ended.out) == (0, "Forty-two.\n")
-    assert "completed (1 requests to openai:m" in ended.err
+    assert "completed (1 request to openai:m" in ended.err
 
 
 def test_a_delegation_is_told_line_by_line_where_there_is_no_terminal(
@@ -221,7 +224,7 @@ def test_a_run_can_be_shown_and_checked_from_its_logs(
     shown = dsh("show", logs)
     assert shown.status == 0
     assert "└─ count the files" in shown.out
-    assert "completed (1 request, 1 tokens" in shown.out
+    assert "completed (1 request, 1 token," in shown.out
     checked = dsh("check", logs)
     assert (checked.status, checked.out.count("ok ")) == (0, 2)
 
@@ -236,3 +239,57 @@ def test_a_fork_is_shown_as_one(endpoint: FakeEndpoint, dsh: Dsh, tmp_path: Path
     assert "count the files [fork]: completed" in ended.err
     shown = dsh("show", str(tmp_path))
     assert "fork" in shown.out
+
+
+def test_a_run_whose_log_finds_no_place_says_so_and_fails_though_the_answer_is_whole(
+    endpoint: FakeEndpoint, tmp_path: Path
+) -> None:
+    endpoint.replies = [answer(says("Forty-two."))]
+    command = shlex.join([*COMMAND, "run", "What is it?", "--json", "--log", str(tmp_path)])
+    ended = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {command}"],
+        env=environment(endpoint.url),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "dsh: 1 log not kept whole: File too large\n" in ended.stderr
+    told = json.loads(ended.stdout)
+    assert (told["completed"], told["text"]) == (True, "Forty-two.")
+    assert list(told["lost"].values()) == ["File too large"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_whose_log_folder_is_removed_says_so_and_fails(
+    endpoint: FakeEndpoint, dsh: Dsh, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs"
+
+    async def removes(_: Body) -> Reply:
+        logs.rmdir()
+        return answer(says("Forty-two."))
+
+    endpoint.answer = removes
+    ended = dsh("run", "What is it?", "--log", str(logs))
+    assert (ended.status, ended.out) == (1, "Forty-two.\n")
+    assert "dsh: 1 log not kept whole: No such file or directory\n" in ended.err
+
+
+def test_a_log_that_finds_its_place_in_the_end_is_kept(
+    endpoint: FakeEndpoint, dsh: Dsh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pwrite, full = os.pwrite, [OSError(errno.ENOSPC, "No space left on device")]
+
+    def once_full(descriptor: int, data: bytes, position: int) -> int:
+        if full:
+            raise full.pop()
+        return pwrite(descriptor, data, position)
+
+    monkeypatch.setattr(os, "pwrite", once_full)
+    endpoint.replies = [answer(says("Forty-two."))]
+    ended = dsh("run", "What is it?", "--log", str(tmp_path))
+    assert (ended.status, full) == (0, [])
+    assert "not kept" not in ended.err
+    assert dsh("check", str(tmp_path)).status == 0

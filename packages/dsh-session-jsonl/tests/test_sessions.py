@@ -381,6 +381,19 @@ async def test_a_first_flush_that_fails_is_made_good_by_the_next(
         assert on_disk(tmp_path / "s-1.jsonl") == tuple(session.events)
 
 
+async def test_a_log_that_was_removed_under_its_writer_fails_the_flush(tmp_path: Path) -> None:
+    async with open_sessions(tmp_path) as sessions:
+        session = new(sessions)
+        extend(session, completed_turn(1))
+        await session.flush()
+        (tmp_path / "s-1.jsonl").unlink()
+        extend(session, completed_turn(2))
+        for ending in (session.flush, session.aclose):
+            with pytest.raises(FileNotFoundError, match=r"it was removed: '.*s-1\.jsonl'"):
+                await ending()
+    assert not (tmp_path / "s-1.jsonl").exists()
+
+
 @pytest.mark.guarantee("B-PER-05")
 async def test_flushes_of_one_log_follow_each_other(tmp_path: Path) -> None:
     """However many tasks flush a log, its events are written once and in order."""

@@ -2,14 +2,15 @@
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self, final
 
-from dsh.agent import Usage
+from dsh.agent import SessionId, Usage
 from dsh.cli._asking import Asking
 from dsh.cli._composition import Parts
 from dsh.cli._delegations import as_json, walk
-from dsh.cli._printable import on_one_line, written
+from dsh.cli._printable import counted, on_one_line, written
 from dsh.cli._watch import Watch
 from dsh.subagent import SubagentResult
 
@@ -32,6 +33,8 @@ class Answer:
     model_requests: int = 0
     tool_calls: int = 0
     seconds: float = 0.0
+    lost: Mapping[SessionId, str] = field(default_factory=dict[SessionId, str])
+    """Which logs were not kept whole, and why."""
 
     @classmethod
     def of(cls, result: SubagentResult[Any]) -> Self:
@@ -80,14 +83,18 @@ def _print_children(watch: Watch) -> None:
 
 def _print_summary(answer: Answer, watch: Watch, parts: Parts) -> None:
     took = (
-        f"{answer.model_requests} requests to {parts.model.shown}, {answer.tool_calls} tool calls, "
-        f"{answer.usage.total_tokens:,} tokens, {answer.seconds:.1f} s"
+        f"{counted(answer.model_requests, 'request')} to {parts.model.shown}, "
+        f"{counted(answer.tool_calls, 'tool call')}, "
+        f"{counted(answer.usage.total_tokens, 'token')}, {answer.seconds:.1f} s"
     )
     why = "" if answer.detail is None else f": {on_one_line(answer.detail)}"
     written(sys.stderr, f"dsh: {answer.stop_reason}{why} ({took})\n")
     cut = [each.label for each in walk(watch.roots) if each.stop_reason == "aborted"]
     if cut:
         written(sys.stderr, f"dsh: cancelled: {'; '.join(map(on_one_line, cut))}\n")
+    if answer.lost:
+        why = "; ".join(dict.fromkeys(map(on_one_line, answer.lost.values())))
+        written(sys.stderr, f"dsh: {counted(len(answer.lost), 'log')} not kept whole: {why}\n")
     if parts.log is not None:
         written(sys.stderr, f"dsh: logs are in {parts.log}; see dsh show {parts.log}\n")
 

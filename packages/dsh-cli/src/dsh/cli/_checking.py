@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dsh.agent import LogFormatError, SessionInvariantError, TurnEnded, TurnStarted, check_log
 from dsh.cli._logs import Log, log_files, read_log
+from dsh.cli._printable import counted
 
 __all__ = ["perform"]
 
@@ -34,7 +35,7 @@ def _verdict(path: Path) -> tuple[bool, str]:
         check_log(log.events)
     except (LogFormatError, SessionInvariantError) as exc:
         return False, str(exc)
-    return True, f"{len(log.events)} events{_notes(log)}"
+    return True, f"{counted(len(log.events), 'event')}{_notes(log)}"
 
 
 def _notes(log: Log) -> str:
@@ -45,5 +46,5 @@ def _notes(log: Log) -> str:
     if isinstance(last, TurnStarted):
         notes.append(f"turn {last.turn} was interrupted")
     if log.torn:
-        notes.append(f"a torn last line of {log.torn} bytes")
+        notes.append(f"a torn last line of {counted(log.torn, 'byte')}")
     return "".join(f", {note}" for note in notes)

@@ -1,6 +1,6 @@
 """What a run is made of, put together; whatever it does is done by what is put together."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
@@ -9,8 +9,9 @@ from typing import final
 
 import trio
 
-from dsh.agent import PERSONA, AgentOptions, Section
+from dsh.agent import PERSONA, AgentOptions, Section, SessionId
 from dsh.agent_loop import Host, open_host
+from dsh.cli._keeping import Keeping
 from dsh.cli._model_choice import ModelSource
 from dsh.cli._provider_choice import ProviderChoice, choose_provider
 from dsh.cli._record import record_delegations
@@ -54,6 +55,8 @@ class Composition:
     host: Host
     subagents: SubagentService
     user: User
+    lost: Mapping[SessionId, str]
+    """Which logs were not kept whole, and why; known of each once its agent has ended."""
 
 
 @asynccontextmanager
@@ -73,7 +76,8 @@ async def composed(parts: Parts) -> AsyncGenerator[Composition]:
             max_steps=parts.max_steps,
             max_parallel_tool_calls=parts.max_parallel,
         )
-        async with open_host(options=options, sessions=store) as host:
+        kept = None if store is None else Keeping(store)
+        async with open_host(options=options, sessions=kept) as host:
             host.models.register(model, parts.model.name)
             host.prompt.register(Section(name=PERSONA, text=_persona(), order=0))
             for tool in file_tools(parts.tools) if parts.tools is not None else ():
@@ -89,7 +93,8 @@ async def composed(parts: Parts) -> AsyncGenerator[Composition]:
             async with trio.open_nursery() as nursery:
                 cwd = str((parts.tools or Path()).absolute())
                 user = User(nursery, host.hooks, cwd=cwd)
-                yield Composition(host=host, subagents=subagents, user=user)
+                lost = {} if kept is None else kept.lost
+                yield Composition(host=host, subagents=subagents, user=user, lost=lost)
 
 
 def _persona() -> str:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dsh.cli._delegations import Delegation
-from dsh.cli._printable import on_one_line
+from dsh.cli._printable import counted, on_one_line
 
 __all__ = ["drawing", "style_of", "totals"]
 
@@ -26,8 +26,9 @@ def style_of(found: Delegation) -> str:
 
 def totals(found: Delegation, now: float) -> str:
     """Return requests, tokens and time of a delegation, in words."""
-    requests = f"{found.model_requests} request{'' if found.model_requests == 1 else 's'}"
-    return f"{requests}, {found.usage.total_tokens:,} tokens, {found.seconds(now):.1f} s"
+    requests = counted(found.model_requests, "request")
+    tokens = counted(found.usage.total_tokens, "token")
+    return f"{requests}, {tokens}, {found.seconds(now):.1f} s"
 
 
 def drawing(roots: Sequence[Delegation], *, now: float, width: int) -> Table:

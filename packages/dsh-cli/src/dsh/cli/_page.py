@@ -10,7 +10,7 @@ from dsh.cli._conversation import turns
 from dsh.cli._delegations import Delegation, walk
 from dsh.cli._drawing import totals
 from dsh.cli._logs import Log
-from dsh.cli._printable import printable
+from dsh.cli._printable import counted, printable
 
 __all__ = ["page"]
 
@@ -20,11 +20,11 @@ _CLASSES = ("completed", "aborted", "timeout")
 def page(roots: Sequence[Delegation], logs: Sequence[Log]) -> str:
     """Return the page of the trees *roots*, which were read from *logs*."""
     by_id: Mapping[str, Log] = {log.header.id: log for log in logs}
-    everyone = list(walk(roots))
+    agents = counted(len(list(walk(roots))), "agent")
     template = files("dsh.cli").joinpath("page.html").read_text(encoding="utf-8")
     return Template(template).substitute(
         title=_safe(roots[0].label or "A run") if len(roots) == 1 else f"{len(roots)} runs",
-        summary=f"{len(everyone)} agents; {'; '.join(totals(root, 0.0) for root in roots)}",
+        summary=f"{agents}; {'; '.join(totals(root, 0.0) for root in roots)}",
         tree="\n".join(_item(root, by_id) for root in roots),
         timeline="\n".join(_timeline(roots, by_id)),
     )

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -57,9 +58,10 @@ async def ask(parts: Parts, asking: Asking) -> int:
     with interruptible(partial(token.run_sync_soon, cancel)) as interruption:
         async with composed(parts) as home, displayed(home.host.hooks) as watch:
             answer = await _answer(home, asking, scope)
+        answer = replace(answer, lost=home.lost)
         print_answer(answer, watch, parts, asking)
     if answer.completed:
-        return 0
+        return 1 if answer.lost else 0
     return INTERRUPTED if interruption.happened else 1
 
 

@@ -1,5 +1,6 @@
 """One log's file, locked for one writer. Everything here blocks: it runs in a thread."""
 
+import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -81,9 +82,13 @@ class LogFile:
 
         Raises:
           OSError: it could not be written; the file is as it was.
+          FileNotFoundError: the file was removed: what is written to it nobody finds.
         """
         try:
-            if os.fstat(self._descriptor).st_size != self.size:
+            found = os.fstat(self._descriptor)
+            if not found.st_nlink:
+                raise FileNotFoundError(errno.ENOENT, "it was removed", str(self.path))
+            if found.st_size != self.size:
                 os.ftruncate(self._descriptor, self.size)
             self._write(data)
             if self._fsync:
