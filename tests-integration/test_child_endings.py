@@ -171,7 +171,7 @@ async def test_a_turn_out_of_steps_says_so(home: Home) -> None:
     home.script(reply(say("looking"), call("look")))
     result = await home.run(agent_options=AgentOptions(max_steps=1))
     assert (result.stop_reason, result.text) == ("max_steps", "looking")
-    assert result.detail == "the turn was ended after 1 steps"
+    assert result.detail == "the turn was ended after 1 step"
 
 
 async def test_context_put_in_afterwards_does_not_turn_a_failure_into_success(home: Home) -> None:

@@ -516,7 +516,7 @@ async def test_a_model_that_waits_to_try_again_is_cancelled_at_once(
 
 
 @pytest.mark.field_case("B167")
-@pytest.mark.parametrize("limit", [3, 120])
+@pytest.mark.parametrize("limit", [1, 3, 120])
 async def test_the_configured_number_of_steps_is_the_one_that_counts(
     host: Host, offer: Offer, ends: Ends, limit: int
 ) -> None:
@@ -526,7 +526,9 @@ async def test_the_configured_number_of_steps_is_the_one_that_counts(
     async with host.agents.open(spec) as agent:
         agent.send("go")
         await agent.wait_idle()
-        assert ends(agent) == [("max_steps", f"the turn was ended after {limit} steps")]
+        assert ends(agent) == [
+            ("max_steps", f"the turn was ended after {limit} step" + "s" * (limit > 1))
+        ]
         agent.send("again")
         await agent.wait_idle()
     assert ends(agent)[1] == ("completed", None)

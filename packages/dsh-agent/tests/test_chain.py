@@ -38,9 +38,9 @@ def test_a_view_cannot_be_changed_or_hashed() -> None:
 
 def test_what_is_printed_says_how_long_it_is() -> None:
     session = forked()
-    assert repr(session) == "<Session child: 1 turns, 7 events>"
+    assert repr(session) == "<Session child: turns=1 events=7>"
     assert repr(session.events) == "<Chain of 7>"
-    assert repr(session.completed_prefix()) == "<SessionPrefix of 1 turns, 6 events>"
+    assert repr(session.completed_prefix()) == "<SessionPrefix: turns=1 events=6>"
 
 
 @pytest.mark.parametrize("base", [HarnessError, AgentError])

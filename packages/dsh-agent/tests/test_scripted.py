@@ -54,11 +54,11 @@ async def test_a_script_is_followed_step_by_step_and_requests_are_kept() -> None
     assert caught.value.code == "RATE_LIMIT"
     with pytest.raises(ModelError, match="bare"):
         await ask(model)
-    with pytest.raises(ModelError, match="request 5 of a script of 4 steps") as caught:
+    with pytest.raises(ModelError, match="request 5, and the steps of the script are 4") as caught:
         await ask(model)
     assert caught.value.code == "EXHAUSTED"
     assert model.requests == (REQUEST,) * 5
-    with pytest.raises(AssertionError, match="5 requests of a script of 4 steps"):
+    with pytest.raises(AssertionError, match="requests made: 5, steps of the script: 4"):
         model.check()
 
 
@@ -104,8 +104,8 @@ async def test_a_hanging_step_says_one_thing_and_waits_to_be_cancelled() -> None
 
 async def test_steps_left_over_fail_at_the_end_of_a_with_block() -> None:
     model = ScriptedModel(say("one"), say("two"))
-    with pytest.raises(AssertionError, match="1 requests of a script of 2 steps"), model:
+    with pytest.raises(AssertionError, match="requests made: 1, steps of the script: 2"), model:
         await ask(model)
     with pytest.raises(ZeroDivisionError), ScriptedModel(say("one")):
         raise ZeroDivisionError
-    assert repr(model) == "<ScriptedModel 1/2 steps>"
+    assert repr(model) == "<ScriptedModel 1/2>"

@@ -155,9 +155,9 @@ def test_a_seed_that_is_no_legal_log_is_refused() -> None:
 
 
 def test_the_header_must_state_the_length_of_the_seed() -> None:
-    with pytest.raises(SeedError, match="seed_length is 5, the seed has 6 events"):
+    with pytest.raises(SeedError, match="seed_length is 5, the seed's length is 6"):
         Session(header(5), seed=completed_turn(1))
-    with pytest.raises(SeedError, match="seed_length is 1, the seed has 0 events"):
+    with pytest.raises(SeedError, match="seed_length is 1, the seed's length is 0"):
         Session(header(1))
 
 

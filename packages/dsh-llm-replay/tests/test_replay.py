@@ -127,10 +127,10 @@ async def test_a_seeded_childs_script_begins_with_its_own_request(tmp_path: Path
 async def test_a_request_beyond_the_recording_is_an_error(tmp_path: Path) -> None:
     replay = ReplayModel(await record(tmp_path / "r", ScriptedModel(say("1")), request("a")))
     await ask(replay, request("a"))
-    with pytest.raises(ReplayError, match="session 1 is over after 1 requests") as caught:
+    with pytest.raises(ReplayError, match="session 1 is over after request 1") as caught:
         await ask(replay, request("a", "b"))
     assert caught.value.code == "EXHAUSTED"
-    with pytest.raises(ReplayError, match="has 1 sessions, and this is one more"):
+    with pytest.raises(ReplayError, match="its sessions are 1, and this is one more"):
         await ask(replay, request("a", session="two"))
 
 

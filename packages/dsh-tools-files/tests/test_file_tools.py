@@ -76,6 +76,14 @@ async def test_a_directory_is_listed_by_name(root: Path) -> None:
     assert await shown(root, "list_files", path="./", recursive=True) == whole
 
 
+async def test_one_of_a_thing_is_told_in_the_singular(root: Path) -> None:
+    (root / "src" / "short").write_text("x")
+    assert "src/short (1 byte)\n" in await shown(root, "list_files", path="src") + "\n"
+    refusal = await refused(root, "read_file", path="src/short", first_line=2)
+    assert "has only 1 line" in refusal
+    assert "1 lines" not in refusal
+
+
 async def test_a_long_listing_is_cut_and_says_so(root: Path) -> None:
     many = root / "many"
     many.mkdir()
@@ -116,7 +124,7 @@ async def test_a_long_file_comes_in_parts_that_join_to_the_whole(root: Path) -> 
 async def test_a_long_line_is_cut_and_says_by_how_much(root: Path) -> None:
     (root / "wide").write_text("é" * 10_000 + "\nnext\n")
     first, second = (await shown(root, "read_file", path="wide")).split("\n")
-    assert first == "é" * 1_000 + " [line cut: 18001 more bytes]"
+    assert first == "é" * 1_000 + " [line cut: bytes left out: 18001]"
     assert second == "next"
 
 

@@ -49,7 +49,8 @@ async def run_turn(turn: OpenTurn) -> None:
 async def _take_step(turn: OpenTurn) -> Outcome | None:
     """One request and its tool calls; returns why the turn ends here, if it must."""
     if turn.step == turn.max_steps:
-        return Outcome("max_steps", f"the turn was ended after {turn.max_steps} steps")
+        steps = "1 step" if turn.max_steps == 1 else f"{turn.max_steps} steps"
+        return Outcome("max_steps", f"the turn was ended after {steps}")
     turn.step += 1
     await trio.lowlevel.checkpoint_if_cancelled()
     turn.deliver()

@@ -80,7 +80,7 @@ class SessionPrefix:
         """The last request header logged before the boundary."""
 
     def __repr__(self) -> str:
-        return f"<SessionPrefix of {self.turns} turns, {len(self.events)} events>"
+        return f"<SessionPrefix: turns={self.turns} events={len(self.events)}>"
 
 
 @final
@@ -126,7 +126,7 @@ class Session:
         length = len(seed.events) if seed is not None else 0
         if header.seed_length != length:
             raise SeedError(
-                f"the header's seed_length is {header.seed_length}, the seed has {length} events"
+                f"the header's seed_length is {header.seed_length}, the seed's length is {length}"
             )
         self.header = header
         self.turns = seed.turns if seed is not None else 0
@@ -273,7 +273,7 @@ class Session:
         )
 
     def __repr__(self) -> str:
-        return f"<Session {self.header.id}: {self.turns} turns, {len(self.events)} events>"
+        return f"<Session {self.header.id}: turns={self.turns} events={len(self.events)}>"
 
 
 def _checked(events: Sequence[SessionEvent]) -> SessionPrefix | None:

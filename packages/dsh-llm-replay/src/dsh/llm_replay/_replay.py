@@ -67,7 +67,7 @@ class ReplayModel:
         number, calls = self._next[session], self._recorded[session]
         if number == len(calls):
             raise ReplayError(
-                f"{self._path}: session {session + 1} is over after {number} requests, "
+                f"{self._path}: session {session + 1} is over after request {number}, "
                 "and this is one more",
                 code="EXHAUSTED",
             )
@@ -81,7 +81,7 @@ class ReplayModel:
         free = [n for n in range(len(self._recorded)) if n not in self._taken.values()]
         if not free:
             raise ReplayError(
-                f"{self._path}: has {len(self._recorded)} sessions, and this is one more",
+                f"{self._path}: its sessions are {len(self._recorded)}, and this is one more",
                 code="EXHAUSTED",
             )
         found = [difference(self._recorded[session][0].asked, asked) for session in free]

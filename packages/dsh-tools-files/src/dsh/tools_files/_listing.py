@@ -27,5 +27,6 @@ def _line(entry: Entry) -> str:
     if entry.is_directory:
         return f"{entry.shown}/ [not entered]" if entry.is_skipped else f"{entry.shown}/"
     if entry.is_file:
-        return f"{entry.shown} ({entry.status.st_size} bytes)"
+        size = entry.status.st_size
+        return f"{entry.shown} ({size} byte{'' if size == 1 else 's'})"
     return f"{entry.shown} [not a regular file]"

@@ -36,13 +36,15 @@ def text_of(directory: ConfinedDirectory, path: str, *, first_line: int, lines: 
             if number < first_line:
                 continue
             if rest:
-                line += f" [line cut: {rest} more bytes]"
+                line += f" [line cut: bytes left out: {rest}]"
             if len(shown) == lines or (size := size + len(line) + 1) > MAX_CHARS:
                 notice = f"[the file goes on: continue with first_line={number}]"
                 break
             shown.append(line)
     if first_line > max(last, 1):
-        raise FileToolsError(f"{path!r} has only {last} lines", code="NOT_FOUND")
+        raise FileToolsError(
+            f"{path!r} has only {last} line{'' if last == 1 else 's'}", code="NOT_FOUND"
+        )
     if any("\ufffd" in line for line in shown):
         notice += "[bytes that are not UTF-8 are shown as \ufffd]"
     return "\n".join([*shown, notice] if notice else shown) or "[the file is empty]"

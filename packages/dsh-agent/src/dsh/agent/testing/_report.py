@@ -78,8 +78,8 @@ class SweepReport:
         ended = "" if self.complete else ", given up early"
         reached = f"{self.awaits}, " if self.awaits.points else ""
         return (
-            f"{self.steps} steps, {self.runs} runs{ended} ({made or 'nothing cut'}), "
-            f"{reached}{len(self.failures)} failures"
+            f"steps: {self.steps}, runs: {self.runs}{ended} ({made or 'nothing cut'}), "
+            f"{reached}failures: {len(self.failures)}"
         )
 
 

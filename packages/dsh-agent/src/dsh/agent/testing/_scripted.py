@@ -51,7 +51,8 @@ class ScriptedModel:
         await trio.lowlevel.checkpoint()
         if number >= len(self._script):
             raise ModelError(
-                f"request {number + 1} of a script of {len(self._script)} steps", code="EXHAUSTED"
+                f"request {number + 1}, and the steps of the script are {len(self._script)}",
+                code="EXHAUSTED",
             )
         script = self._script[number]
         return await self._follow(await _step(script, request), on_delta)
@@ -79,7 +80,7 @@ class ScriptedModel:
           AssertionError: steps are left over, or requests came after the last.
         """
         asked, steps = len(self._requests), len(self._script)
-        assert asked == steps, f"{asked} requests of a script of {steps} steps"
+        assert asked == steps, f"requests made: {asked}, steps of the script: {steps}"
 
     def __enter__(self) -> "ScriptedModel":
         return self
@@ -89,7 +90,7 @@ class ScriptedModel:
             self.check()
 
     def __repr__(self) -> str:
-        return f"<ScriptedModel {len(self._requests)}/{len(self._script)} steps>"
+        return f"<ScriptedModel {len(self._requests)}/{len(self._script)}>"
 
 
 async def _step(script: Script, request: ChatRequest) -> Step:

@@ -115,7 +115,7 @@ class Bench:
     def nothing_runs(self, when: str) -> None:
         """Nothing of any child is left."""
         children = self.drive.running() - self._before[0]
-        self.expect(children == 0, f"{children} children still run {when}")
+        self.expect(children == 0, f"children still run {when}: {children}")
         self.expect(self.probe.serving == 0, f"serve has not ended {when}")
         self.expect(self.parent.adopted == 0, f"a scope is still adopted {when}")
 
