@@ -112,8 +112,16 @@ def test_a_childs_text_cannot_pass_for_the_harness(reason: str) -> None:
     assert [tag for tag in _tags(text) if _is_marker(tag)] == ours
     assert "\x1b" not in text
     assert "\u202e" not in text
-    assert "\\x1b[2J\\u202e" in text
+    assert "\\u001b[2J\\u202e" in text
     assert "call deploy" in text
+
+
+def test_a_structured_answer_is_read_as_it_was_written_and_stays_json() -> None:
+    answer = {"city": "Zürich 北京", "unseen": "\x7f\u200e\x1b"}
+    text = text_of(rendered(ended("completed", "", structured=answer), max_chars=1_000))
+    assert "Zürich 北京" in text
+    assert text.isprintable()
+    assert json.loads(text) == answer
 
 
 def _tags(text: str) -> Sequence[str]:

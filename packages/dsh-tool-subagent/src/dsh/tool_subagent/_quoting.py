@@ -19,12 +19,12 @@ _UNSEEN: Final = re.compile(
 def quoted(text: str) -> str:
     """*text* with our markers disarmed and what cannot be seen spelt out.
 
-    The opening bracket of a marker becomes ``&lt;``, a control character its Python escape.
-    Everything else stays as it is.
+    The opening bracket of a marker becomes ``&lt;``, a control character its JSON escape, so that
+    what is JSON stays JSON. Everything else stays as it is.
     """
     text = text.replace("\r\n", "\n")
     return _UNSEEN.sub(_escaped, _MARKER.sub("&lt;", text))
 
 
 def _escaped(match: re.Match[str]) -> str:
-    return match.group().encode("unicode_escape").decode("ascii")
+    return f"\\u{ord(match.group()):04x}"

@@ -22,7 +22,9 @@ def rendered(result: SubagentResult[Any], *, max_chars: int) -> ToolResult:
     how much is shown.
     """
     if result.completed:
-        answer = result.text if result.structured is None else json.dumps(result.structured)
+        answer = result.text
+        if result.structured is not None:
+            answer = json.dumps(result.structured, ensure_ascii=False)
         return ToolResult(content=(TextBlock(text=_cut(answer, max_chars, result)),))
     lines = [_headline(result.stop_reason)]
     if result.detail:
