@@ -31,7 +31,7 @@ from dsh.agent import (
     thaw_json,
 )
 from dsh.agent.testing import Script, call, completed_turn, fail, hang, reply, say
-from dsh.subagent import RunStarted, SubagentResult
+from dsh.subagent import RunStarted, SubagentResult, SubagentStartError
 from dsh.subagent.testing import EVERYTHING, ScriptedParent
 from dsh.subagent_fork import PREFIX_EVENT, ForkParentError, ForkProvider
 
@@ -206,6 +206,18 @@ async def test_a_stranger_cannot_be_forked(home: Home) -> None:
     async with ScriptedParent(id="stranger") as parent:
         with pytest.raises(ForkParentError, match="cannot fork 'stranger'"):
             await home.run("fork", parent=parent)
+
+
+@pytest.mark.parametrize("provider", ["spawn", "fork"])
+async def test_an_agent_is_not_taken_for_a_parent_elsewhere_that_has_its_id(
+    home: Home, provider: str
+) -> None:
+    model = home.script(say("a secret"))
+    await home.ask("tell me")
+    async with ScriptedParent(id="parent") as namesake:
+        with pytest.raises(SubagentStartError, match="its host has another agent 'parent'"):
+            await home.run(provider, parent=namesake)
+    assert (len(model.requests), home.host.agents.list()) == (1, (home.parent,))
 
 
 @pytest.mark.guarantee("B-FRK-11")

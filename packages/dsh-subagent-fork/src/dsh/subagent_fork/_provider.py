@@ -12,7 +12,7 @@ from dsh.subagent import (
 )
 from dsh.subagent_fork._errors import ForkParentError
 from dsh.subagent_fork._seed import inherited
-from dsh.subagent_inprocess import serve_child
+from dsh.subagent_inprocess import parent_in, serve_child
 
 __all__ = ["ForkProvider"]
 
@@ -47,7 +47,7 @@ class ForkProvider:
         Raises:
           ForkParentError: the parent is no agent of this host.
         """
-        parent = self._agents.get(request.parent_id)
+        parent = parent_in(self._agents, request)
         if parent is None:
             raise ForkParentError(self.name, request.parent_id)
         return await serve_child(

@@ -31,6 +31,7 @@ from dsh.subagent_inprocess._composition import composition
 from dsh.subagent_inprocess._depth import advanced, read_depth
 from dsh.subagent_inprocess._inheritance import FRESH, Inheritance
 from dsh.subagent_inprocess._options import child_options
+from dsh.subagent_inprocess._parent import parent_in
 from dsh.subagent_inprocess._prose import NUDGE, demanding
 from dsh.subagent_inprocess._reading import as_cancelled, has_completed, read_result
 from dsh.subagent_inprocess._tap import follow
@@ -65,7 +66,8 @@ async def serve_child(
 
     Raises:
       SubagentDepthError: the child would lie deeper than the request allows.
-      SubagentStartError: the prompt holds a block that no agent can be sent.
+      SubagentStartError: the prompt holds a block that no agent can be sent, or the host has
+        another agent of the parent's id.
       TypeError, OverflowError: the parent's depth is none, or cannot grow.
       HarnessError: what ``AgentRegistry.open`` and ``ToolRegistry.restrict`` refuse.
     """
@@ -106,7 +108,7 @@ async def _admitted(
                 f"a prompt for subagent provider {request.provider!r} is text and images; "
                 f"a {type(block).__name__} cannot be sent"
             )
-    parent = agents.get(request.parent_id)
+    parent = parent_in(agents, request)
     capture = Capture(request) if request.output_schema is not None else None
     spec = AgentSpec(
         options=child_options(parent.options if parent else None, request.agent_options),
