@@ -151,6 +151,27 @@ async def test_an_approver_that_fails_or_chooses_something_else_rejects(
     assert "chose none of the options" in caplog.text
 
 
+async def test_a_credential_in_a_title_is_in_no_log_and_a_long_title_is_cut(
+    bench: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def raises(_: PermissionRequest) -> PermissionOption:
+        raise RuntimeError("no idea")
+
+    async def invents(_: PermissionRequest) -> PermissionOption:
+        return PermissionOption(option_id="x-0", name="mine", kind="allow_always")
+
+    title = f"{'x' * 190}very-private{'y' * 1_000}"
+    for approver in (raises, invents):
+        await bench.turn(
+            question(*KINDS, title=title), permission=approver, env={"X_KEY": "very-private"}
+        )
+    for record in caplog.records:
+        assert "very-pri" not in record.getMessage()
+        assert "x***y" in record.getMessage()
+        assert len(record.getMessage()) < 300
+    assert len(caplog.records) == 2
+
+
 @pytest.mark.field_case("B153")
 async def test_a_question_open_at_a_cancel_is_answered_as_cancelled(bench: Any) -> None:
     waiting, ended = trio.Event(), trio.Event()
@@ -209,7 +230,7 @@ async def test_a_question_that_is_closed_before_anybody_was_asked_is_answered_on
     told: list[PermissionProgress] = []
     connection, (ours, theirs) = Connection(max_line_bytes=100), memory_stream_one_way_pair()
     async with trio.open_nursery() as nursery:
-        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append)
+        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append, repeat=str)
         desk.take(7, REMOVAL)
         desk.close()
     connection.close()
@@ -233,7 +254,7 @@ async def test_a_question_open_at_the_close_or_asked_later_is_answered_once() ->
     told: list[PermissionProgress] = []
     async with trio.open_nursery() as nursery:
         connection = Connection(max_line_bytes=100)
-        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append)
+        desk = PermissionDesk(approver, connection, nursery=nursery, tell=told.append, repeat=str)
         desk.take(7, REMOVAL)
         await asked.wait()
         desk.close()

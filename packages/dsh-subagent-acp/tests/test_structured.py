@@ -102,6 +102,20 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again_with_all_that_is_w
     assert sessions == {"s1"}
 
 
+async def test_of_many_violations_the_first_are_told_and_the_rest_is_counted(bench: Any) -> None:
+    lines = {"type": "array", "items": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"lines": lines}}
+    wrong = json.dumps({"lines": ["x"] * 5_000})
+    result = await ask(bench, wrong, wrong, schema=schema)
+    _, (nudge,) = prompts(bench)
+    listed = [line for line in nudge.splitlines() if line.startswith("- ")]
+    assert len(listed) == 21
+    assert "value.lines[19]" in listed[-2]
+    assert listed[-1] == "- and 981 more"
+    assert result.stop_reason == "error"
+    assert (result.detail or "").endswith("; and 981 more")
+
+
 @pytest.mark.field_case("B063")
 async def test_null_is_a_value_that_is_present(bench: Any) -> None:
     result = await ask(bench, '{"answer": "x", "line": null}', structured_nudge_retries=0)

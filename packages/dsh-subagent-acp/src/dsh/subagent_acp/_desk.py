@@ -25,10 +25,16 @@ logger: Final = logging.getLogger("dsh.subagent_acp")
 _OPEN: Final = 100
 """How many questions may wait for an approver at once; what is beyond is rejected."""
 
+_LONGEST_NAME: Final = 200
+"""How many characters of an agent's title a log repeats."""
+
 
 @final
 class PermissionDesk:
-    """Answers the questions of one agent by one policy; an approver is asked in *nursery*."""
+    """Answers the questions of one agent by one policy; an approver is asked in *nursery*.
+
+    What a log says of a question has gone through *repeat* before.
+    """
 
     def __init__(
         self,
@@ -37,6 +43,7 @@ class PermissionDesk:
         *,
         nursery: trio.Nursery,
         tell: Callable[[PermissionProgress], None],
+        repeat: Callable[[str], str],
     ) -> None:
         self.denied = 0
         """How many questions were not answered with a permission."""
@@ -44,6 +51,7 @@ class PermissionDesk:
         self._connection = connection
         self._nursery = nursery
         self._tell = tell
+        self._repeat = repeat
         self._waiting: dict[int, tuple[RequestId, PermissionRequest]] = {}
         self._asked = 0
         self._closed = False
@@ -76,14 +84,20 @@ class PermissionDesk:
         try:
             choice = await approver(request)
         except Exception:  # an approver is foreign code
-            logger.exception("the approver raised; %r is rejected", request.title)
+            logger.exception("the approver raised; %s is rejected", self._named(request))
             choice = None
         if (waiting := self._waiting.pop(number, None)) is None:
             return
         if choice is not None and not any(choice is option for option in request.options):
-            logger.error("the approver chose none of the options; %r is rejected", request.title)
+            logger.error(
+                "the approver chose none of the options; %s is rejected", self._named(request)
+            )
             choice = None
         self._answer(*waiting, rejecting(request.options) if choice is None else choice)
+
+    def _named(self, request: PermissionRequest) -> str:
+        """What a log may call *request*: an agent's title can hold whatever it was given."""
+        return f"{self._repeat(request.title)!r:.{_LONGEST_NAME}}"
 
     def _answer(
         self, id: RequestId, request: PermissionRequest, option: PermissionOption | None

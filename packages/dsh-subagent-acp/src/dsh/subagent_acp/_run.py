@@ -131,7 +131,11 @@ async def _converse(
     async with trio.open_nursery() as approvals:
         session.tell = report.progress
         session.desk = PermissionDesk(
-            config.permission, agent.connection, nursery=approvals, tell=report.progress
+            config.permission,
+            agent.connection,
+            nursery=approvals,
+            tell=report.progress,
+            repeat=partial(repeatable, extra=config.env),
         )
         agent.connection.peer = session
         with _SettledByCancellation(session, report):

@@ -16,6 +16,8 @@ from dsh.tools_jsonschema import StructuredValueError
 __all__ = ["Capture", "instruction", "nudge"]
 
 _OPENING: Final = re.compile(r"[ \t]*(`{3,})[^`]*")
+_MOST_VIOLATIONS: Final = 20
+"""How many are listed before the rest is only counted, as for the arguments of a tool."""
 _NOTHING: Final = "the reply is not JSON, and has no fenced block of JSON"
 
 
@@ -57,10 +59,15 @@ class Capture:
         try:
             self.value = self._request.parse(candidate)
         except StructuredValueError as exc:
-            self.violations = tuple(exc.violations)
+            self.violations = _listed(exc.violations)
             return False
         self.structured, self.violations = candidate, ()
         return True
+
+
+def _listed(violations: Sequence[str]) -> tuple[str, ...]:
+    more = len(violations) - _MOST_VIOLATIONS
+    return (*violations[:_MOST_VIOLATIONS], *((f"and {more} more",) if more > 0 else ()))
 
 
 def _candidate(text: str) -> tuple[bool, object]:
