@@ -9,6 +9,7 @@ says that it is unfinished (`[tool.dsh] unfinished`), may declare what it will n
 import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final, cast
@@ -19,11 +20,14 @@ from packaging.utils import canonicalize_name
 from gates.gate import Gate
 from gates.workspace import Member, members
 
-INSTALLED: Final[Mapping[str, set[str]]] = {
-    module: {str(canonicalize_name(each)) for each in distributions}
-    for module, distributions in packages_distributions().items()
-}
-"""The distributions a top-level import may come from, by its name."""
+
+@cache
+def _installed() -> Mapping[str, set[str]]:
+    """Return the distributions a top-level import may come from, by its name."""
+    return {
+        module: {str(canonicalize_name(each)) for each in distributions}
+        for module, distributions in packages_distributions().items()
+    }
 
 
 def check(root: Path) -> list[str]:
@@ -105,7 +109,7 @@ def _imports(member: Member, files: Sequence[Path]) -> dict[tuple[str, str], set
                 part = rest[0].replace("_", "-") if rest else ""
                 found[f"{where}:{line}", module] = {f"dsh-{part}"}
             else:
-                found[f"{where}:{line}", module] = INSTALLED.get(top, {canonicalize_name(top)})
+                found[f"{where}:{line}", module] = _installed().get(top, {canonicalize_name(top)})
     return found
 
 

@@ -1,7 +1,7 @@
 """The members of the workspace, read from their manifests."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast, final
@@ -49,6 +49,16 @@ class Member:
         """Whether the manifest keeps the distribution from being published."""
         classifiers: list[str] = self.manifest["project"].get("classifiers", [])
         return any(each.startswith("Private ::") for each in classifiers)
+
+
+State = tuple[tuple[Path, int, int], ...]
+"""Files, each with when it was changed and how long it is: the key of what was read from them."""
+
+
+def state(files: Iterable[Path]) -> State:
+    """Return the state *files* are in."""
+    found = [(path, path.stat()) for path in files]
+    return tuple((path, each.st_mtime_ns, each.st_size) for path, each in found)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

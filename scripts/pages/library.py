@@ -8,7 +8,7 @@ from pathlib import Path
 
 from griffe import Alias, Class, Function, GriffeLoader, Module, Object
 
-from gates.workspace import members
+from gates.workspace import State, members, state
 
 
 def library(root: Path) -> Mapping[str, Module]:
@@ -16,13 +16,11 @@ def library(root: Path) -> Mapping[str, Module]:
 
     Names that one member takes from another are resolved.
     """
-    sources = [path for member in members(root) for path in member.sources]
-    found = [(path, path.stat()) for path in sources]
-    return _read(root, tuple((path, each.st_mtime_ns, each.st_size) for path, each in found))
+    return _read(root, state(path for member in members(root) for path in member.sources))
 
 
 @lru_cache(maxsize=1)
-def _read(root: Path, _state: tuple[tuple[Path, int, int], ...]) -> Mapping[str, Module]:
+def _read(root: Path, _state: State) -> Mapping[str, Module]:
     """Read the tree once for all who ask of the same *_state* of it: several pages and gates do."""
     present = [member for member in members(root) if (member.source / "__init__.py").is_file()]
     if not present:

@@ -4,8 +4,11 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, final
+
+from gates.workspace import State, state
 
 TESTS: Final = ("packages/*/tests", "scripts/tests", "tests-integration")
 GUARANTEE: Final = "guarantee"
@@ -46,9 +49,15 @@ class Found:
 
 def marked_tests(root: Path) -> Found:
     """Read every test file of the tree at *root*."""
-    found = Found()
     folders = [folder for pattern in TESTS for folder in sorted(root.glob(pattern))]
-    for path in [path for folder in folders for path in sorted(folder.rglob("*.py"))]:
+    return _found(root, state(path for each in folders for path in sorted(each.rglob("*.py"))))
+
+
+@lru_cache(maxsize=1)
+def _found(root: Path, files: State) -> Found:
+    """Read *files* once for all who ask of the same state of them."""
+    found = Found()
+    for path, *_ in files:
         _read(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"), found)
     return found
 
