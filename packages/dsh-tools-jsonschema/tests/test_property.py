@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from dsh.tools_jsonschema import compile_output_schema, validate_structured_value
 
 PAIRS = 2_000
-VALUES_PER_SCHEMA = 8
-EXAMPLES = 300
+VALUES_PER_SCHEMA = 12
+EXAMPLES = 180
 FUZZ = 100
 
 KEYWORDS = {
