@@ -470,7 +470,7 @@ PLANTED: Final[dict[str, tuple[Callable[[], AbstractContextManager[None]], Scena
     "an announcement too late": (lambda: faults.delayed(AgentRegistry, "publish"), in_its_own_task),
     "a raise in the nursery before publication": (
         lambda: faults.raising(AgentRegistry, "publish"),
-        in_its_own_task,
+        during_setup,
     ),
     "waiters not told of a cancel": (
         lambda: without(_driver.Driver, "note_forgotten"),

@@ -137,7 +137,8 @@ async def test_a_message_of_five_megabytes_is_read(bench: Any) -> None:
 @pytest.mark.field_case("B202")
 async def test_a_line_without_end_is_an_error_at_the_limit(bench: Any) -> None:
     with trio.fail_after(20):
-        result = await bench.turn({"text": "so far"}, {"endless": True}, max_line_bytes=100_000)
+        steps = ({"text": "so far"}, {"endless": True})
+        result = await bench.turn(*steps, max_line_bytes=100_000, eof_grace=0.2)
     assert result.stop_reason == "error"
     assert "more than 100000 bytes (max_line_bytes)" in (result.detail or "")
     assert result.text == "so far"
