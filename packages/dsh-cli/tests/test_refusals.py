@@ -1,5 +1,7 @@
 """What cannot be meant is refused in one line, before anything is started."""
 
+import io
+import os
 import pty
 import sys
 from pathlib import Path
@@ -7,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from dsh.agent import CustomEvent
+from dsh.agent import CustomEvent, TurnStarted
 from dsh.cli import main
+
+LONG = "x" * 300
+"""Longer than any file system lets a name be."""
 
 
 @pytest.mark.parametrize(
@@ -38,6 +43,10 @@ from dsh.cli import main
         (["run", "hi", "--output-schema", "json:JSONDecoder"], "schema: Unable to generate"),
         (["show", "nowhere"], "'nowhere' is no directory"),
         (["check", "nowhere"], "'nowhere' is no directory"),
+        (["show", LONG], "is no directory"),
+        (["run", "hi", "--model", "openai:x", "--tools", LONG], "is no directory"),
+        (["run", "hi", "--model", f"replay:{LONG}"], "there is no recording"),
+        (["run", "hi", "--output-schema", LONG], "neither a file nor like module:Model"),
     ],
     ids=str,
 )
@@ -114,7 +123,47 @@ def test_a_damaged_log_is_refused_by_show_and_found_by_check(
 
 def test_a_log_that_cannot_be_read_is_refused(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").mkdir()
-    assert "one.jsonl cannot be read: Is a directory" in refused("show", str(tmp_path))
+    assert "one.jsonl cannot be read: it is no regular file" in refused("show", str(tmp_path))
+
+
+def test_a_pipe_among_the_logs_is_not_waited_for(
+    refused: Any, log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("one", log.turn("hi", "ho"))
+    os.mkfifo(logs / "two.jsonl")
+    assert "two.jsonl cannot be read: it is no regular file" in refused("show", str(logs))
+    assert main(["check", str(logs)]) == 1
+    verdicts = capsys.readouterr().out.splitlines()
+    assert [line[:4] for line in verdicts] == ["ok  ", "FAIL"]
+
+
+def test_a_time_that_no_clock_shows_is_refused(refused: Any, log: Any) -> None:
+    for number, time in enumerate((10**400, -1)):
+        logs = log(f"log-{number}", [TurnStarted(turn=1, time=time)])
+        assert "log-0.jsonl has a time that no clock shows" in refused("show", str(logs))
+
+
+def test_a_prompt_that_is_no_text_is_refused(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hi \xff"), encoding="utf-8"))
+    assert "PROMPT: standard input is not utf-8: invalid start byte at byte 3" in refused("run")
+
+
+def test_a_run_in_a_directory_that_was_removed_is_refused(
+    refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert "the current directory: is not there" in refused("run", "hi")
+
+
+def test_a_refusal_cannot_steer_the_terminal(refused: Any, log: Any) -> None:
+    logs = str(log("one", log.turn("hi", "ho")))
+    assert "no directory" in refused("show", "\x1b[2J")
+    assert "\\x1b" in refused("show", f"{logs}\x1b[2J")
+    (log.directory / "\x1b[31m.jsonl").write_bytes(b"{}\n")
+    assert "\\x1b[31m.jsonl" in refused("show", logs)
 
 
 def test_a_session_that_is_not_there_is_refused_with_those_that_are(refused: Any, log: Any) -> None:

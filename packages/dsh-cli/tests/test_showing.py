@@ -1,5 +1,6 @@
 """What is read back from the logs of a finished run."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,36 @@ def test_a_models_words_cannot_steer_the_terminal(
     for arguments in ([logs], [logs, "--session", "a"]):
         found = shown(capsys, *arguments)
         assert "\\x1b[2J\\x9b1mgone \\u202eback [bold]loud[/bold]" in found
+
+
+def test_names_in_logs_cannot_steer_the_terminal(
+    log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = "\x1b[2J"
+    within = (log.started(f"c{evil}", "part", f"on{evil}"), log.ended(f"c{evil}", f"end{evil}"))
+    logs = log("a", log.turn("hi", "ho", *within))
+    (logs / "a.jsonl").rename(logs / f"{evil}.jsonl")
+    assert main(["check", str(logs)]) == 0
+    checked = capsys.readouterr().out
+    assert "\\x1b[2J.jsonl: 8 events" in checked
+    assert "\x1b" not in checked + shown(capsys, logs)
+
+
+def test_children_of_any_depth_are_shown_with_what_they_cost_above(
+    log: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    depth = sys.getrecursionlimit() + 100
+    logs = log("0", log.turn("Level 0.", "3"))
+    for number in range(1, depth):
+        log(str(number), log.turn(f"Level {number}.", "3"), parent=str(number - 1))
+    found = shown(capsys, logs)
+    assert rows(found)[0] == f"Level 0. ? completed {depth} {5 * depth:,} 1.5"
+    assert f"Level {depth - 1}.  agent {depth - 1}\n" in found
+    page = tmp_path / "page.html"
+    shown(capsys, logs, "--html", page)
+    text = page.read_text()
+    assert text.count("<ul") == text.count("</ul>") == depth
+    assert text.count("<li>") == text.count("</li>") == depth
 
 
 @pytest.mark.parametrize("width", [20, 36, 50, 80, 200])

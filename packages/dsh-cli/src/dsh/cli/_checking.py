@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from dsh.agent import LogFormatError, SessionInvariantError, TurnEnded, TurnStarted, check_log
+from dsh.cli._errors import BadInputError
 from dsh.cli._logs import Log, log_files, read_log
-from dsh.cli._printable import counted
+from dsh.cli._printable import counted, printable
 
 __all__ = ["perform"]
 
@@ -25,7 +26,10 @@ def perform(options: argparse.Namespace) -> int:
     files = log_files(options.logs)
     verdicts = [_verdict(path) for path in files]
     for path, (holds, words) in zip(files, verdicts, strict=True):
-        console.print(Text.assemble(_STYLES[holds], f" {path.name}: {words}"), soft_wrap=True)
+        console.print(
+            Text.assemble(_STYLES[holds], f" {printable(path.name)}: {printable(words)}"),
+            soft_wrap=True,
+        )
     return 0 if all(holds for holds, _ in verdicts) else 1
 
 
@@ -33,7 +37,7 @@ def _verdict(path: Path) -> tuple[bool, str]:
     try:
         log = read_log(path)
         check_log(log.events)
-    except (LogFormatError, SessionInvariantError) as exc:
+    except (BadInputError, LogFormatError, SessionInvariantError) as exc:
         return False, str(exc)
     return True, f"{counted(len(log.events), 'event')}{_notes(log)}"
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Final, cast
 
 from dsh.cli._interruption import INTERRUPTED, Interruption, interruptible, raising
+from dsh.cli._printable import on_one_line
 from dsh.cli._streams import discard_output, is_output_full, prepare_streams
 
 COMMANDS: Final = {
@@ -58,7 +59,7 @@ def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> i
         try:
             return cast("int", perform(options))
         except refusals as refusal:
-            sys.stderr.write(f"dsh {options.command}: {_one_line(refusal)}\n")
+            sys.stderr.write(f"dsh {options.command}: {on_one_line(str(refusal))}\n")
             return 2
     except BrokenPipeError:  # whoever read the output has gone
         discard_output()
@@ -69,7 +70,3 @@ def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> i
         discard_output()
         sys.stderr.write(f"dsh {options.command}: cannot write any more: {exc.strerror}\n")
         return 1
-
-
-def _one_line(refusal: Exception) -> str:
-    return " ".join(str(refusal).split())

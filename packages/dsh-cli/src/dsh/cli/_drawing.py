@@ -43,11 +43,11 @@ def drawing(roots: Sequence[Delegation], *, now: float, width: int) -> Table:
         table.add_column("requests", justify="right", no_wrap=True)
         table.add_column("tokens", justify="right", no_wrap=True)
     table.add_column("s" if not counts else "seconds", justify="right", no_wrap=True)
-    for guide, found in _rows(roots, ""):
+    for guide, found in _rows(roots):
         style = style_of(found)
-        row = [Text.assemble((guide, "dim"), on_one_line(found.label) or found.id[:8])]
+        row = [Text.assemble((guide, "dim"), on_one_line(found.label) or on_one_line(found.id[:8]))]
         if backend:
-            row.append(Text(found.provider or "?", style="dim"))
+            row.append(Text(on_one_line(found.provider) or "?", style="dim"))
         row.append(Text(on_one_line(found.state), style=style))
         if counts:
             row.append(Text(str(found.model_requests)))
@@ -57,14 +57,13 @@ def drawing(roots: Sequence[Delegation], *, now: float, width: int) -> Table:
     return table
 
 
-def _rows(roots: Sequence[Delegation], guide: str) -> Iterator[tuple[str, Delegation]]:
-    for root in roots:
-        yield guide, root
-        yield from _below(root, "")
-
-
-def _below(parent: Delegation, guide: str) -> Iterator[tuple[str, Delegation]]:
-    for child in parent.children:
-        last = child is parent.children[-1]
-        yield guide + ("└─ " if last else "├─ "), child
-        yield from _below(child, guide + ("   " if last else "│  "))
+def _rows(roots: Sequence[Delegation]) -> Iterator[tuple[str, Delegation]]:
+    """Yield every delegation with what is drawn before it, however deep they nest."""
+    waiting = [("", "", root) for root in reversed(roots)]
+    while waiting:
+        guide, below, found = waiting.pop()
+        yield guide, found
+        for child in reversed(found.children):
+            last = child is found.children[-1]
+            mark, line = ("└─ ", "   ") if last else ("├─ ", "│  ")
+            waiting.append((below + mark, below + line, child))

@@ -19,7 +19,7 @@ from dsh.agent import (
     read_shape,
     thaw_json,
 )
-from dsh.cli._delegations import Delegation, label_of, text_of
+from dsh.cli._delegations import Delegation, label_of, text_of, walk
 from dsh.cli._errors import BadInputError
 from dsh.cli._logs import ARGUMENT, Log
 from dsh.cli._record import ENDED, STARTED, End, Start
@@ -184,9 +184,9 @@ def _end(found: Delegation, record: _Record) -> None:
 
 def _arrange(root: Delegation) -> None:
     """Put children in the order in which they began, and add what they cost to their parents."""
-    for child in root.children:
-        _arrange(child)
-        root.usage += child.usage
-        root.model_requests += child.model_requests
-        root.tool_calls += child.tool_calls
-    root.children.sort(key=lambda child: child.began)
+    for found in reversed(list(walk([root]))):  # children before their parents
+        for child in found.children:
+            found.usage += child.usage
+            found.model_requests += child.model_requests
+            found.tool_calls += child.tool_calls
+        found.children.sort(key=lambda child: child.began)

@@ -1,5 +1,7 @@
 """Logs in a directory, read without touching them."""
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,9 @@ __all__ = ["ARGUMENT", "SUFFIX", "Log", "log_files", "read_log", "read_logs"]
 
 SUFFIX: Final = ".jsonl"
 ARGUMENT: Final = "LOGDIR"
+
+LATEST: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999: no clock that wrote a log was right beyond it."""
 
 
 @final
@@ -39,7 +44,7 @@ def log_files(directory: str) -> list[Path]:
       BadInputError: it is no directory, or has no logs.
     """
     root = Path(directory)
-    if not root.is_dir():
+    if not os.path.isdir(root):
         raise BadInputError(ARGUMENT, f"{directory!r} is no directory")
     found = sorted(root.glob(f"*{SUFFIX}"))
     if not found:
@@ -55,6 +60,8 @@ def read_log(path: Path) -> Log:
       BadInputError: it cannot be read.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise BadInputError(ARGUMENT, f"{path} cannot be read: it is no regular file")
         data = path.read_bytes()
     except OSError as exc:
         raise BadInputError(ARGUMENT, f"{path} cannot be read: {exc.strerror}") from exc
@@ -71,10 +78,14 @@ def read_logs(directory: str) -> list[Log]:
     """Every log in *directory*, oldest first.
 
     Raises:
-      BadInputError: there are none, or one cannot be read.
+      BadInputError: there are none, one cannot be read, or has a time that no clock shows.
     """
     try:
         logs = [read_log(path) for path in log_files(directory)]
     except LogFormatError as exc:
         raise BadInputError(ARGUMENT, f"{exc}; dsh check says more") from exc
+    for log in logs:
+        times = (log.header.created_at, *(event.time for event in log.events))
+        if not all(0 <= time <= LATEST for time in times):
+            raise BadInputError(ARGUMENT, f"{log.path} has a time that no clock shows")
     return sorted(logs, key=lambda log: log.header.created_at)

@@ -1,5 +1,6 @@
 """Which model a run asks: named on the command line, or by the keys in the environment."""
 
+import os
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -141,7 +142,7 @@ def choose_model(named: str | None, environment: Mapping[str, str]) -> ModelChoi
         )
     if kind == REPLAY:
         path = Path(name)
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise BadInputError("--model", f"there is no recording {name!r}")
         return ModelChoice(plugin=REPLAY, name=path.name, settings={"path": path}, shown=named)
     if kind in ENDPOINTS:

@@ -25,13 +25,27 @@ def page(roots: Sequence[Delegation], logs: Sequence[Log]) -> str:
     return Template(template).substitute(
         title=_safe(roots[0].label or "A run") if len(roots) == 1 else f"{len(roots)} runs",
         summary=f"{agents}; {'; '.join(totals(root, 0.0) for root in roots)}",
-        tree="\n".join(_item(root, by_id) for root in roots),
+        tree="".join(_items(roots, by_id)),
         timeline="\n".join(_timeline(roots, by_id)),
     )
 
 
+def _items(roots: Sequence[Delegation], logs: Mapping[str, Log]) -> Iterator[str]:
+    """Yield the tree as nested lists, however deep they nest."""
+    waiting: list[Delegation | str] = [*reversed(roots)]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, str):
+            yield found
+            continue
+        yield _item(found, logs)
+        waiting.append("</ul></li>\n" if found.children else "</li>\n")
+        if found.children:
+            yield "<ul>"
+            waiting += reversed(found.children)
+
+
 def _item(found: Delegation, logs: Mapping[str, Log]) -> str:
-    children = "".join(_item(child, logs) for child in found.children)
     detail = "" if found.detail is None else f": {_safe(found.detail)}"
     lines = (
         f'<li><details id="{_safe(found.id)}"><summary><b>{_safe(found.label or found.id)}</b> ',
@@ -41,8 +55,6 @@ def _item(found: Delegation, logs: Mapping[str, Log]) -> str:
         "".join(_conversation(found, logs)),
         "</details>",
         f"<pre>{_safe(found.text)}</pre>" if found.text else "",
-        f"<ul>{children}</ul>" if children else "",
-        "</li>",
     )
     return "".join(lines)
 

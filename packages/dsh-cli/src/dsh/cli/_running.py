@@ -31,6 +31,7 @@ __all__ = ["ask", "asked", "perform"]
 
 def perform(options: argparse.Namespace) -> int:
     """Do what ``dsh run`` was told, and return the exit status."""
+    _here()
     asking = Asking(
         prompt=_prompt(options.prompt),
         output_schema=None if options.output_schema is None else load_schema(options.output_schema),
@@ -95,11 +96,23 @@ def _note() -> None:
     """Nothing to do: whoever takes Ctrl-C over next is told."""
 
 
+def _here() -> None:
+    """Refuse to work in a directory that was removed."""
+    try:
+        os.getcwd()
+    except OSError as exc:
+        raise BadInputError("the current directory", f"is not there: {exc.strerror}") from exc
+
+
 def _prompt(given: str | None) -> str:
     piped = given is None or given == "-"
     if piped and sys.stdin.isatty():
         raise BadInputError("PROMPT", "is missing: give one, or pipe one in")
-    prompt = sys.stdin.read() if piped or given is None else given
+    try:
+        prompt = sys.stdin.read() if piped or given is None else given
+    except UnicodeDecodeError as exc:
+        problem = f"standard input is not {exc.encoding}: {exc.reason} at byte {exc.start}"
+        raise BadInputError("PROMPT", problem) from exc
     if not prompt.strip():
         raise BadInputError("PROMPT", "is empty")
     return prompt
@@ -113,7 +126,7 @@ def _parts(options: argparse.Namespace) -> Parts:
         max_children=options.max_children,
     )
     tools = None if options.tools is None else Path(options.tools)
-    if tools is not None and not tools.is_dir():
+    if tools is not None and not os.path.isdir(tools):
         raise BadInputError("--tools", f"{options.tools!r} is no directory")
     return Parts(
         model=choose_model(options.model, os.environ),

@@ -1,6 +1,7 @@
 """The shape of the answer, from a file or from code of the user's."""
 
 import json
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +30,7 @@ def load_schema(named: str) -> OutputSchema:
       BadInputError: there is no such file or type, or it is outside the subset of schemas.
     """
     path = Path(named)
-    if path.is_file():
+    if os.path.isfile(path):
         return _from_file(path)
     module, colon, name = named.partition(":")
     if not colon or not module or not name:

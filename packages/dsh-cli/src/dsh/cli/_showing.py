@@ -35,9 +35,9 @@ def _print_trees(roots: list[Delegation], console: Console) -> None:
     console.print(drawing(roots, now=0.0, width=console.width))
     for found in walk(roots):
         title = Text.assemble("\n", (on_one_line(found.label) or "(no prompt)", "bold"))
-        title.append(f"  {found.provider or 'agent'} {found.id}", "dim")
+        title.append("  ").append(on_one_line(f"{found.provider or 'agent'} {found.id}"), "dim")
         console.print(title, soft_wrap=True)
-        state = Text(f"  {found.state}", style_of(found))
+        state = Text(f"  {on_one_line(found.state)}", style_of(found))
         if found.detail is not None:
             state.append(f": {on_one_line(found.detail)}")
         state.append(f" ({totals(found, 0.0)})", "dim")
