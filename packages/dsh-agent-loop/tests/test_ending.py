@@ -379,6 +379,25 @@ async def test_a_listener_that_ends_the_program_holds_up_no_end(
     assert hosts[0].agents.list() == ()
 
 
+async def test_nothing_registers_with_a_host_that_has_closed(no_leaks: None) -> None:
+    async def work(_: ToolExecution) -> ToolResult:
+        return ToolResult(content=())
+
+    tool = Tool(name="work", description="Works.", parameters={"type": "object"}, execute=work)
+    heard: list[str] = []
+    async with open_host() as host:
+        registration = host.tools.register(tool)
+        host.hooks.on(ToolsChanged, lambda event: heard.append(event.name))
+    assert (dict(host.tools.visible()), heard) == ({}, ["work"])
+    registration.close()
+    with pytest.raises(InactiveScopeError):
+        host.tools.register(tool)
+    with pytest.raises(InactiveScopeError):
+        host.prompt.register(Section(name="a", text="b"))
+    with pytest.raises(InactiveScopeError):
+        host.hooks.on(ToolsChanged, print)
+
+
 async def test_two_errors_leave_the_host_together(no_leaks: None) -> None:
     async def crash() -> None:
         raise KeyboardInterrupt

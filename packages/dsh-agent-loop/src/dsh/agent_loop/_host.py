@@ -40,6 +40,11 @@ class Host:
         self.prompt = Prompt(hooks=self.hooks)
         self.agents = AgentRegistry()
 
+    def unwind(self) -> None:
+        """Close its layers, as its agents' are; hooks last, since they hear the others close."""
+        for layer in (self.tools, self.prompt, self.hooks):
+            layer.close()
+
     def resolve(self, own: AgentOptions) -> tuple[AgentOptions, int, int]:
         """An agent's options with the host's filled in, and its two limits."""
         host = self.options

@@ -54,12 +54,14 @@ class OpenedHost:
             return await self._nursery_manager.__aexit__(kind, error, traceback)
         except BaseExceptionGroup as group:
             raise_bare(group)
+        finally:
+            self._host.unwind()
 
 
 def open_host(
     *, options: AgentOptions = AgentOptions(), sessions: SessionStore | None = None
 ) -> OpenedHost:
-    """A host; leaving the block ends every agent it still has.
+    """A host; leaving the block ends every agent it still has, and nothing registers with it then.
 
     An error that is alone leaves bare, ``KeyboardInterrupt`` included; never in a group of one.
 

@@ -104,7 +104,8 @@ class ChatResponse:
     ``detail`` and ``code`` explain ``error`` and ``aborted``.
 
     Raises:
-      TypeError: the content is no tuple, or the finish reason none of ``FinishReason``.
+      TypeError: the content is no tuple, the usage no ``Usage``, or the finish reason none of
+        ``FinishReason``.
     """
 
     content: tuple[ContentBlock, ...]
@@ -117,6 +118,7 @@ class ChatResponse:
 
     def __post_init__(self) -> None:
         require(self, "content", self.content, tuple)
+        require(self, "usage", self.usage, Usage)
         if self.finish_reason not in FINISH_REASONS:
             known = ", ".join(sorted(FINISH_REASONS))
             raise TypeError(f"ChatResponse.finish_reason is {self.finish_reason!r}; known: {known}")
