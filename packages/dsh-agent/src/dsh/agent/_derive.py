@@ -1,6 +1,5 @@
 """What of a log a model sees: each event's message, if it has one."""
 
-from html import escape
 from typing import Final
 
 from dsh.agent._events import (
@@ -43,6 +42,8 @@ def derived_message(event: SessionEvent) -> Message | None:
 
 
 def _marked(tag: str, message: Message) -> Message:
+    from html import escape  # costs 2 ms, and few conversations are added to
+
     opening, closing = f'<{tag} source="{escape(message.source)}">', f"</{tag}>"
     content: tuple[ContentBlock, ...]
     match message.content:

@@ -6,11 +6,13 @@ enabled: discovery imports nothing, and a host loads what it wants by name.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 from dsh.agent._errors import AgentError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["Plugin", "PluginError", "discover"]
 
@@ -37,7 +39,7 @@ class Plugin(Generic[T]):
 
     name: str
     group: str
-    entries: tuple[EntryPoint, ...]
+    entries: "tuple[EntryPoint, ...]"
     """What is offered under the name; more than one is a clash, which ``load`` refuses."""
     check: Callable[[object], T]
     """Gives what was loaded its type, or raises a ``TypeError`` that says what it lacks."""
@@ -71,6 +73,8 @@ def discover(group: str, check: Callable[[object], T]) -> Mapping[str, Plugin[T]
       group: the group of entry points, such as ``dsh.models``.
       check: see ``Plugin.check``.
     """
+    from importlib.metadata import entry_points  # costs 19 ms: only who looks for plugins pays
+
     found: dict[str, list[EntryPoint]] = {}
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
         found.setdefault(entry.name, []).append(entry)

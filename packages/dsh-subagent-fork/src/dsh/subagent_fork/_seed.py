@@ -5,7 +5,7 @@ fork, without its result.
 """
 
 from functools import partial
-from importlib.resources import files
+from pkgutil import get_data  # `importlib.resources` would import `zipfile`
 from typing import Final
 
 from dsh.agent import ASSEMBLY, MODEL_CALL, Agent, RequestHeader, TextBlock
@@ -15,9 +15,14 @@ from dsh.subagent_inprocess import FRESH, Inheritance
 
 __all__ = ["inherited"]
 
-_TASK: Final = TextBlock(
-    text=files("dsh.subagent_fork").joinpath("task.md").read_text(encoding="utf-8")
-)
+
+def _task() -> TextBlock:
+    data = get_data("dsh.subagent_fork", "task.md")
+    assert data is not None, "a package's loader can read what lies beside its modules"
+    return TextBlock(text=data.decode())
+
+
+_TASK: Final = _task()
 """Says that the history is background; without it models carry on with their parent's work."""
 
 

@@ -8,7 +8,7 @@ __all__ = ["InProcessConfig"]
 class InProcessConfig(BaseModel):
     """Base of a backend's part of a host's configuration, which adds a ``provider_name``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     structured_nudge_retries: int = Field(
         default=1,

@@ -1,7 +1,7 @@
 """What a structured child's model reads; the texts are the ``.md`` files beside this module."""
 
 from dataclasses import replace
-from importlib.resources import files
+from pkgutil import get_data  # `importlib.resources` would import `zipfile`
 from typing import Final
 
 from dsh.agent import ContentBlock, TextBlock
@@ -10,8 +10,9 @@ __all__ = ["DESCRIPTION", "INSTRUCTION", "NUDGE", "RECORDED", "demanding"]
 
 
 def _read(name: str) -> str:
-    text = files("dsh.subagent_inprocess").joinpath(f"{name}.md").read_text(encoding="utf-8")
-    return " ".join(text.split())
+    data = get_data("dsh.subagent_inprocess", f"{name}.md")
+    assert data is not None, "a package's loader can read what lies beside its modules"
+    return " ".join(data.decode().split())
 
 
 DESCRIPTION: Final = _read("description")

@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
-_TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))", re.ASCII)
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+# Texts, which `re` compiles and keeps when they are first used: most schemas have no format.
+_DATE = r"(?a:(\d{4})-(\d{2})-(\d{2}))"
+_TIME = r"(?a:(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2})))"
+_UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 _PCHAR = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})"
-_URI = re.compile(
+_URI = (
     r"[A-Za-z][A-Za-z0-9+.-]*:"
     r"(?://"
     r"(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?"
@@ -31,11 +32,11 @@ _URI = re.compile(
     r"|)"
     rf"(?:\?(?:{_PCHAR}|[/?])*)?(?:\#(?:{_PCHAR}|[/?])*)?"
 )
-_FUTURE_ADDRESS = re.compile(r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+")
+_FUTURE_ADDRESS = r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+"
 
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-_EMAIL = re.compile(
+_EMAIL = (
     rf"(?:{_ATOM}(?:\.{_ATOM})*|\"(?:[ !#-\[\]-~]|\\[ -~])*\")"
     rf"@(?:\[(?P<literal>[^\[\]]*)\]|{_LABEL}(?:\.{_LABEL})*)"
 )
@@ -43,7 +44,7 @@ _EMAIL = re.compile(
 
 def is_date(text: str) -> bool:
     """Tell whether *text* is a full date of RFC 3339 that exists in the calendar."""
-    found = _DATE.fullmatch(text)
+    found = re.fullmatch(_DATE, text)
     if found is None:
         return False
     year, month, day = map(int, found.groups())
@@ -52,7 +53,7 @@ def is_date(text: str) -> bool:
 
 def is_time(text: str) -> bool:
     """Tell whether *text* is a full time of RFC 3339: with an offset, leap seconds at UTC's."""
-    found = _TIME.fullmatch(text)
+    found = re.fullmatch(_TIME, text)
     if found is None:
         return False
     hour, minute, second = map(int, found.group(1, 2, 3))
@@ -72,12 +73,12 @@ def is_date_time(text: str) -> bool:
 
 def is_uuid(text: str) -> bool:
     """Tell whether *text* is a UUID with its hyphens, of any version."""
-    return _UUID.fullmatch(text) is not None
+    return re.fullmatch(_UUID, text) is not None
 
 
 def is_uri(text: str) -> bool:
     """Tell whether *text* is an absolute URI; a relative reference is none."""
-    found = _URI.fullmatch(text)
+    found = re.fullmatch(_URI, text)
     if found is None:
         return False
     literal = found["literal"]
@@ -86,7 +87,7 @@ def is_uri(text: str) -> bool:
 
 def is_email(text: str) -> bool:
     """Tell whether *text* is a mailbox of RFC 5321: ASCII, quoted or not, host or address."""
-    found = _EMAIL.fullmatch(text)
+    found = re.fullmatch(_EMAIL, text)
     if found is None:
         return False
     literal = found["literal"]
@@ -98,7 +99,7 @@ def is_email(text: str) -> bool:
 
 
 def _is_ip_literal(text: str) -> bool:
-    return _is_ipv6(text) or _FUTURE_ADDRESS.fullmatch(text) is not None
+    return _is_ipv6(text) or re.fullmatch(_FUTURE_ADDRESS, text) is not None
 
 
 def _is_ipv6(text: str) -> bool:
