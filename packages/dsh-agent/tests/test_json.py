@@ -89,3 +89,18 @@ def test_the_name_of_the_value_starts_the_path() -> None:
     with pytest.raises(JsonValueError, match=r"options\.x") as caught:
         freeze_json({"x": object()}, at="options")
     assert caught.value.path == "options.x"
+
+
+def test_a_caller_that_left_too_little_stack_is_told_so() -> None:
+    value: object = 1
+    for _ in range(150):
+        value = [value]
+
+    def deep() -> None:
+        try:
+            deep()
+        except RecursionError:
+            freeze_json(value)
+
+    with pytest.raises(JsonValueError, match="nests deeper than the stack its caller has left"):
+        deep()

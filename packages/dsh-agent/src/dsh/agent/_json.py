@@ -6,8 +6,7 @@ integers are data. NaN, infinities, subclasses, cycles and anything else are ref
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, cast, final
 
@@ -38,28 +37,10 @@ class JsonValueError(AgentError):
         self.path = path
 
 
-@final
-@dataclass(slots=True, eq=False)
-class _Open:
-    """A container whose items are being copied."""
-
-    source: object
-    items: Iterator[tuple[object, object]]
-    keys: list[str] | None
-    values: list[object]
-    key: object = None
-
-    def frozen(self) -> object:
-        if self.keys is None:
-            return tuple(self.values)
-        return MappingProxyType(dict(zip(self.keys, self.values, strict=True)))
-
-
 def freeze_json(value: object, *, at: str = "value") -> object:
     """A deep, immutable copy of *value*: mapping proxies and tuples all the way down.
 
-    Later changes to *value* do not reach the copy. Iterative, so that no value can exhaust the
-    stack; it never calls a method of a foreign object.
+    Later changes to *value* do not reach the copy. It never calls a method of a foreign object.
 
     Args:
       value: what should be JSON.
@@ -68,46 +49,64 @@ def freeze_json(value: object, *, at: str = "value") -> object:
     Raises:
       JsonValueError: it is not JSON; the message names the first place.
     """
-    if (problem := _scalar_problem(value)) is None:
+    try:
+        return _frozen(value, set())
+    except _Refusal as refusal:
+        raise JsonValueError(at + "".join(reversed(refusal.steps)), refusal.problem) from None
+    except RecursionError:  # at ``MAX_DEPTH`` calls, of a caller that is deep itself
+        raise JsonValueError(at, "nests deeper than the stack its caller has left") from None
+
+
+@final
+class _Refusal(Exception):  # noqa: N818 - a `JsonValueError` once it is known where
+    """Why a value is not JSON; ``steps`` lead to the place, the last one first."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        self.steps: list[str] = []
+
+
+def _frozen(value: object, on_path: set[int]) -> object:
+    """Copy *value*; the containers around it have the ids *on_path*."""
+    kind = type(value)
+    if kind is str:
         return value
-    if (root := _opened(value)) is None:
-        raise JsonValueError(at, problem)
-    pending = [root]
-    on_path = {id(value)}
-    while True:
-        top = pending[-1]
-        child = _advance(top, pending, at)
-        if child is not None:
-            if id(child.source) in on_path:
-                raise JsonValueError(_path(at, pending), "contains itself")
-            if len(pending) == MAX_DEPTH:
-                raise JsonValueError(_path(at, pending), f"nests deeper than {MAX_DEPTH} levels")
-            on_path.add(id(child.source))
-            pending.append(child)
-            continue
-        pending.pop()
-        on_path.discard(id(top.source))
-        if not pending:
-            return top.frozen()
-        pending[-1].values.append(top.frozen())
+    if kind not in _OBJECTS and kind not in _LISTS:
+        if (problem := _scalar_problem(value)) is not None:
+            raise _Refusal(problem)
+        return value
+    if id(value) in on_path:
+        raise _Refusal("contains itself")
+    if len(on_path) == MAX_DEPTH:
+        raise _Refusal(f"nests deeper than {MAX_DEPTH} levels")
+    on_path.add(id(value))
+    copy = _frozen_object(value, on_path) if kind in _OBJECTS else _frozen_list(value, on_path)
+    on_path.discard(id(value))
+    return copy
 
 
-def _advance(top: _Open, pending: list[_Open], at: str) -> _Open | None:
-    """Copy scalars until a container comes, which is returned, or nothing is left."""
-    for key, item in top.items:
-        top.key = key
-        if top.keys is not None:
-            if not isinstance(key, str) or type(key) is not str:
-                wrong = f"a key is a {type(key).__name__}, not a str"
-                raise JsonValueError(_path(at, pending[:-1]), wrong)
-            top.keys.append(key)
-        if type(item) is str or (problem := _scalar_problem(item)) is None:
-            top.values.append(item)
-        elif (child := _opened(item)) is not None:
-            return child
-        else:
-            raise JsonValueError(_path(at, pending), problem)
-    return None
+def _frozen_object(value: object, on_path: set[int]) -> MappingProxyType[str, object]:
+    items: dict[str, object] = {}
+    for key, item in cast(dict[str, object], value).items():
+        if type(key) is not str:
+            raise _Refusal(f"a key is a {type(key).__name__}, not a str")
+        try:
+            items[key] = _frozen(item, on_path)
+        except _Refusal as refusal:
+            refusal.steps.append(f".{key}")
+            raise
+    return MappingProxyType(items)
+
+
+def _frozen_list(value: object, on_path: set[int]) -> tuple[object, ...]:
+    items: list[object] = []
+    for index, item in enumerate(cast(Iterable[object], value)):
+        try:
+            items.append(_frozen(item, on_path))
+        except _Refusal as refusal:
+            refusal.steps.append(f"[{index}]")
+            raise
+    return tuple(items)
 
 
 def _scalar_problem(value: object) -> str | None:
@@ -121,22 +120,6 @@ def _scalar_problem(value: object) -> str | None:
     if kind is float:
         return None if math.isfinite(cast(float, value)) else f"{value} is not JSON"
     return f"a {kind.__name__} is not JSON"
-
-
-def _opened(value: object) -> _Open | None:
-    kind = type(value)
-    if kind in _LISTS:
-        items = cast(Iterable[object], value)
-        return _Open(source=value, items=iter(enumerate(items)), keys=None, values=[])
-    if kind in _OBJECTS:
-        pairs = cast(dict[object, object], value).items()
-        return _Open(source=value, items=iter(pairs), keys=[], values=[])
-    return None
-
-
-def _path(at: str, pending: Iterable[_Open]) -> str:
-    steps = (f"[{each.key}]" if each.keys is None else f".{each.key}" for each in pending)
-    return at + "".join(steps)
 
 
 def thaw_json(value: object) -> object:

@@ -4,7 +4,7 @@ An agent's thing shadows its host's of the same name, unless the host's is owner
 prompt sections and prompt variables are all kept like this.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar, final
@@ -23,6 +23,12 @@ class Named(Protocol):
     def name(self) -> str: ...
     @property
     def owner_final(self) -> bool: ...
+
+
+class Change(Protocol):
+    """The class of an event that tells of a change."""
+
+    def __call__(self, *, name: str, registered: bool) -> object: ...
 
 
 T = TypeVar("T", bound=Named)
@@ -60,8 +66,8 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 class Layer(Generic[T]):
     """The things of one layer; *host* is the layer below an agent's own.
 
-    Every change is announced on *hooks* as ``changed(name, registered)``: a listener that raises
-    undoes a registration and its error propagates; one that raises when something goes is logged.
+    Every change is announced on *hooks* as a *changed*: a listener that raises undoes a
+    registration and its error propagates; one that raises when something goes is logged.
     """
 
     __slots__ = (
@@ -81,7 +87,7 @@ class Layer(Generic[T]):
         *,
         host: "Layer[T] | None",
         hooks: Hooks,
-        changed: Callable[[str, bool], object],
+        changed: Change,
     ) -> None:
         self.version = 0
         """Grows with every change of this layer."""
@@ -125,7 +131,8 @@ class Layer(Generic[T]):
             raise OwnerFinalError(kind, name, shadowed=True)
         self._put(item)
         try:
-            self._hooks.announce(self._changed(name, True))
+            if self._hooks.hears(self._changed):
+                self._hooks.announce(self._changed(name=name, registered=True))
         except BaseException:  # undone, and passed on
             self._withdraw(item)  # whoever had heard of it hears that it is gone
             raise
@@ -153,7 +160,8 @@ class Layer(Generic[T]):
         self.version += 1
         if self._host is not None:
             self._host._count(item.name, -1)
-        self._hooks.dispatch(self._changed(item.name, False))
+        if self._hooks.hears(self._changed):
+            self._hooks.dispatch(self._changed(name=item.name, registered=False))
 
     def _count(self, name: str, step: int) -> None:
         shadows = self._shadows or {}

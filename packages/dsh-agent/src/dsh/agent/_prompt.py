@@ -123,10 +123,6 @@ class DuplicateVariableError(DuplicateNameError):
     kind = "prompt variable"
 
 
-def _changed(name: str, registered: bool) -> PromptChanged:
-    return PromptChanged(name=name, registered=registered)
-
-
 @final
 class Prompt:
     """The sections and variables of one layer; *host* is the layer below an agent's own."""
@@ -139,13 +135,13 @@ class Prompt:
             DuplicateSectionError,
             host=host._sections if host is not None else None,
             hooks=hooks,
-            changed=_changed,
+            changed=PromptChanged,
         )
         self._variables: Layer[Variable] = Layer(
             DuplicateVariableError,
             host=host._variables if host is not None else None,
             hooks=hooks,
-            changed=_changed,
+            changed=PromptChanged,
         )
 
     def register(self, part: Section | Variable) -> Registration:

@@ -81,10 +81,6 @@ class _View:
         """In the host's order; made when first asked for."""
 
 
-def _changed(name: str, registered: bool) -> ToolsChanged:
-    return ToolsChanged(name=name, registered=registered)
-
-
 def _guidance(tool: Tool) -> Section | None:
     if not tool.guidance:
         return None
@@ -117,7 +113,7 @@ class ToolRegistry:
             DuplicateToolError,
             host=host._layer if host is not None else None,
             hooks=self._hooks,
-            changed=_changed,
+            changed=ToolsChanged,
         )
         self._closed = False
         self._filters: tuple[ToolRestriction, ...] = ()

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
     from regex import Pattern
@@ -85,14 +83,17 @@ def compiled_pattern(pattern: str) -> Pattern[str]:
     return regex.compile(pattern)
 
 
-@contextmanager
-def pattern_budget() -> Generator[None]:
-    """Give the matches inside the block one time budget together: those of one value."""
-    token = _seconds_left.set([VALUE_SECONDS])
-    try:
-        yield
-    finally:
-        _seconds_left.reset(token)
+@final
+class PatternBudget:
+    """Gives the matches inside its block one time budget together: those of one value."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _seconds_left.set([VALUE_SECONDS])
+
+    def __exit__(self, *exc: object) -> None:
+        _seconds_left.reset(self._token)
 
 
 def match_problem(pattern: Pattern[str], text: str) -> str | None:

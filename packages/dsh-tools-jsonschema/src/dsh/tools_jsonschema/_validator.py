@@ -10,7 +10,7 @@ from typing import Final, final
 from dsh.tools_jsonschema._compiled import compiled
 from dsh.tools_jsonschema._data import data_findings
 from dsh.tools_jsonschema._dialect import dialect
-from dsh.tools_jsonschema._pattern import pattern_budget
+from dsh.tools_jsonschema._pattern import PatternBudget
 from dsh.tools_jsonschema._subset import StructuredOutputSchema, assert_supported_output_schema
 from dsh.tools_jsonschema._verdict import violation_texts
 
@@ -50,7 +50,7 @@ class OutputValidator:
         return findings
 
     def _judged(self, value: object) -> list[str]:
-        with pattern_budget():
+        with PatternBudget():
             texts = violation_texts(self._judge.iter_errors(value))
             try:
                 return list(islice(texts, MOST_VIOLATIONS + 1))
