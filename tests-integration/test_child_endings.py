@@ -1,5 +1,7 @@
 """What a child's answer is, and why it ended: read from its own log."""
 
+import gc
+
 import pytest
 import trio
 import trio.testing
@@ -15,6 +17,7 @@ from dsh.agent import (
     EventLogged,
     Next,
     PromptSubmission,
+    Session,
     StepContext,
     TextBlock,
     Tool,
@@ -374,3 +377,22 @@ async def test_a_tool_always_knows_whose_call_it_is(home: Home) -> None:
     )
     await home.ask("go")
     assert callers == {"top": 0, "child": 1, "grandchild": 2, "top again": 0}
+
+
+# what is left of it
+
+
+async def test_a_child_that_completed_is_freed_without_the_collector(home: Home) -> None:
+    def logs() -> int:
+        return sum(type(each) is Session for each in gc.get_objects())
+
+    home.script(say("one"), say("two"))
+    await home.run()
+    gc.collect()
+    before = logs()
+    gc.disable()
+    try:
+        await home.run()
+        assert logs() == before
+    finally:
+        gc.enable()

@@ -59,6 +59,7 @@ class Driver:
     def note_over(self) -> None:
         """The agent has ended: nobody needs to wait any more."""
         self._is_over = True
+        del self._agent  # which has this driver: a cycle that only the collector could free
         self._note_change()
 
     # -- running turns
@@ -140,6 +141,8 @@ class Driver:
         return self._agent.status == "disposed"
 
     def _is_busy(self) -> bool:
+        if self._is_over:
+            return False
         if self._is_ending():
             return not self._is_over
         return self._task is not None or self._has_work()

@@ -212,6 +212,7 @@ class Child:
         detail: str | None,
     ) -> None:
         self.settled.set()
+        self._start_telling = None  # it may hold this child: a cycle
         request, dispatch = self.request, self.request.parent.dispatch
         usage = None if counted is None else delegated_usage(counted, child_id=self.id)
         if usage is not None:
