@@ -1,6 +1,5 @@
 """What a structured child's model reads; the texts are the ``.md`` files beside this module."""
 
-from dataclasses import replace
 from pkgutil import get_data  # `importlib.resources` would import `zipfile`
 from typing import Final
 
@@ -31,6 +30,6 @@ def demanding(prompt: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
     """
     match prompt:
         case (TextBlock() as first, *rest):
-            return (replace(first, text=f"{TASK}\n{first.text}"), *rest)
+            return (TextBlock(text=f"{TASK}\n{first.text}"), *rest)
         case _:
             return (TextBlock(text=TASK), *prompt)
