@@ -1,5 +1,6 @@
 """What is read back from the logs of a finished run."""
 
+import inspect
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -183,15 +184,20 @@ def test_names_in_logs_cannot_steer_the_terminal(
 def test_children_of_any_depth_are_shown_with_what_they_cost_above(
     log: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    depth = sys.getrecursionlimit() + 100
+    depth = 300
     logs = log("0", log.turn("Level 0.", "3"))
     for number in range(1, depth):
         log(str(number), log.turn(f"Level {number}.", "3"), parent=str(number - 1))
-    found = shown(capsys, logs)
+    page = tmp_path / "page.html"
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + depth - 100)
+    try:
+        found = shown(capsys, logs)
+        shown(capsys, logs, "--html", page)
+    finally:
+        sys.setrecursionlimit(before)
     assert rows(found)[0] == f"Level 0. ? completed {depth} {5 * depth:,} 1.5"
     assert f"Level {depth - 1}.  agent {depth - 1}\n" in found
-    page = tmp_path / "page.html"
-    shown(capsys, logs, "--html", page)
     text = page.read_text()
     assert text.count("<ul") == text.count("</ul>") == depth
     assert text.count("<li>") == text.count("</li>") == depth

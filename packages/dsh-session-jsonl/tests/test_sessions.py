@@ -381,6 +381,18 @@ async def test_a_first_flush_that_fails_is_made_good_by_the_next(
         assert on_disk(tmp_path / "s-1.jsonl") == tuple(session.events)
 
 
+async def test_a_relative_directory_in_a_working_directory_that_was_removed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(StoreDirectoryError, match="cannot be kept in logs: No such file"):
+        async with open_sessions("logs"):
+            pass
+
+
 async def test_a_log_that_was_removed_under_its_writer_fails_the_flush(tmp_path: Path) -> None:
     async with open_sessions(tmp_path) as sessions:
         session = new(sessions)

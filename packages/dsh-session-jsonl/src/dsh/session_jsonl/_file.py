@@ -127,9 +127,10 @@ def prepare_directory(directory: str | os.PathLike[str]) -> Path:
     Raises:
       StoreDirectoryError: they cannot.
     """
-    root = Path(directory).absolute()
-    probe = root / f".probe-{os.getpid()}"
+    root = Path(directory)
     try:
+        root = root.absolute()  # which fails where the working directory was removed
+        probe = root / f".probe-{os.getpid()}"
         for each in (*reversed(root.parents), root):
             if not each.exists():
                 each.mkdir(0o700, exist_ok=True)
