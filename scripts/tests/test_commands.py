@@ -1,6 +1,7 @@
 """The shell commands: what they say when something is missing."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,9 @@ def bare(tmp_path: Path) -> Path:
 
 
 FAKE_PYTHON: Final = f"""\
-#!{sys.executable} -S
+#!/bin/sh
+'''exec' {shlex.quote(sys.executable)} -S "$0" "$@"  # a first line could hold no space
+'''
 # Makes environments as `python -m venv --clear` does, into whose uv its pip "installs" a failure.
 import pathlib, shutil, sys
 if "venv" in sys.argv:
