@@ -166,6 +166,13 @@ def test_a_refusal_cannot_steer_the_terminal(refused: Any, log: Any) -> None:
     assert "\\x1b[31m.jsonl" in refused("show", logs)
 
 
+def test_two_logs_of_one_session_are_refused_with_their_names(refused: Any, log: Any) -> None:
+    logs = log("one", log.turn("hi", "ho"))
+    (logs / "a copy.jsonl").write_bytes((logs / "one.jsonl").read_bytes())
+    line = refused("show", str(logs))
+    assert f"{logs}/a copy.jsonl and {logs}/one.jsonl are logs of the same session" in line
+
+
 def test_a_session_that_is_not_there_is_refused_with_those_that_are(refused: Any, log: Any) -> None:
     logs = str(log("one", log.turn("hi", "ho")))
     assert "begins with 'two'; there are one" in refused("show", logs, "--session", "two")

@@ -64,6 +64,24 @@ def test_a_command_works_without_anywhere_to_complain() -> None:
     assert shell("dsh run 2>&- </dev/null").returncode == 2
 
 
+@pytest.mark.parametrize("stream", ["2>/dev/full", "2>&1 >&3 3>&- | true"])
+def test_notes_that_nobody_takes_change_neither_the_answer_nor_the_status(
+    stream: str, tmp_path: Path
+) -> None:
+    status = tmp_path / "status"
+    words = "(dsh demo --log {logs}; echo $? >{status}) {stream}".format(
+        logs=tmp_path / "logs", status=status, stream=stream
+    )
+    ended = shell(f"exec 3>&1; {words}")
+    assert (status.read_text(), ended.stderr) == ("0\n", "")
+    assert "12 litres per week" in ended.stdout
+    assert main(["check", str(tmp_path / "logs")]) == 0
+
+
+def test_a_refusal_that_nobody_reads_is_one_all_the_same() -> None:
+    assert shell("dsh show nowhere 2>/dev/full").returncode == 2
+
+
 def test_what_an_output_has_no_bytes_for_is_spelt_out(log: Any) -> None:
     directory: Path = log("a", log.turn("Zähle\N{HORIZONTAL ELLIPSIS}", "\N{SNOWMAN}"))
     ended = shell(f"dsh show {directory}", PYTHONIOENCODING="ascii", COLUMNS="80")

@@ -11,6 +11,7 @@ from dsh.cli._asking import Asking
 from dsh.cli._composition import Parts
 from dsh.cli._delegations import as_json, walk
 from dsh.cli._printable import counted, on_one_line, written
+from dsh.cli._streams import say
 from dsh.cli._watch import Watch
 from dsh.subagent import SubagentResult
 
@@ -70,7 +71,7 @@ def print_answer(answer: Answer, watch: Watch, parts: Parts, asking: Asking) -> 
         whole = answer.text if answer.structured is None else _indented(answer.structured)
         written(sys.stdout, f"{whole}\n")
     elif answer.text:
-        written(sys.stderr, f"partial answer:\n{answer.text}\n")
+        say(f"partial answer:\n{answer.text}\n")
     _print_summary(answer, watch, parts)
 
 
@@ -88,15 +89,15 @@ def _print_summary(answer: Answer, watch: Watch, parts: Parts) -> None:
         f"{counted(answer.usage.total_tokens, 'token')}, {answer.seconds:.1f} s"
     )
     why = "" if answer.detail is None else f": {on_one_line(answer.detail)}"
-    written(sys.stderr, f"dsh: {answer.stop_reason}{why} ({took})\n")
+    say(f"dsh: {answer.stop_reason}{why} ({took})\n")
     cut = [each.label for each in walk(watch.roots) if each.stop_reason == "aborted"]
     if cut:
-        written(sys.stderr, f"dsh: cancelled: {'; '.join(map(on_one_line, cut))}\n")
+        say(f"dsh: cancelled: {'; '.join(map(on_one_line, cut))}\n")
     if answer.lost:
         why = "; ".join(dict.fromkeys(map(on_one_line, answer.lost.values())))
-        written(sys.stderr, f"dsh: {counted(len(answer.lost), 'log')} not kept whole: {why}\n")
+        say(f"dsh: {counted(len(answer.lost), 'log')} not kept whole: {why}\n")
     if parts.log is not None:
-        written(sys.stderr, f"dsh: logs are in {parts.log}; see dsh show {parts.log}\n")
+        say(f"dsh: logs are in {parts.log}; see dsh show {parts.log}\n")
 
 
 def _print_json(answer: Answer, watch: Watch, parts: Parts) -> None:

@@ -5,14 +5,13 @@ pydantic and rich, is imported here and nowhere else, once it is known which one
 once Ctrl-C is taken note of.
 """
 
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, cast
 
 from dsh.cli._interruption import INTERRUPTED, Interruption, interruptible, raising
 from dsh.cli._printable import on_one_line
-from dsh.cli._streams import discard_output, is_output_full, prepare_streams
+from dsh.cli._streams import discard_output, is_output_full, prepare_streams, say
 
 COMMANDS: Final = {
     "run": "dsh.cli._running",
@@ -49,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> int:
     if not prepare_streams():
-        sys.stderr.write("dsh: standard output is closed\n")
+        say("dsh: standard output is closed\n")
         return 2
     options = import_module("dsh.cli._parser").parser(COMMANDS).parse_args(arguments)
     try:
@@ -59,7 +58,7 @@ def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> i
         try:
             return cast("int", perform(options))
         except refusals as refusal:
-            sys.stderr.write(f"dsh {options.command}: {on_one_line(str(refusal))}\n")
+            say(f"dsh {options.command}: {on_one_line(str(refusal))}\n")
             return 2
     except BrokenPipeError:  # whoever read the output has gone
         discard_output()
@@ -68,5 +67,5 @@ def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> i
         if not is_output_full(exc):
             raise
         discard_output()
-        sys.stderr.write(f"dsh {options.command}: cannot write any more: {exc.strerror}\n")
+        say(f"dsh {options.command}: cannot write any more: {exc.strerror}\n")
         return 1

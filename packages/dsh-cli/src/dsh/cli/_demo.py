@@ -5,7 +5,6 @@ host, the backends, the tools and the files they read. ``scripts/record_demo.py`
 """
 
 import argparse
-import sys
 import tomllib
 from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
@@ -17,6 +16,7 @@ from dsh.cli._composition import Parts
 from dsh.cli._model_choice import REPLAY, ModelChoice, ModelSource
 from dsh.cli._provider_choice import choose_provider
 from dsh.cli._running import asked
+from dsh.cli._streams import say
 from dsh.tool_subagent import SubagentToolConfig, ToolFilterConfig
 
 __all__ = ["MODEL_NAME", "demo_asking", "demo_parts", "material", "perform"]
@@ -37,7 +37,7 @@ MOST_WATER: Final = {
 def perform(options: argparse.Namespace) -> int:
     """Show the demo, and return the exit status."""
     with material() as demo:
-        sys.stderr.write((demo / "about.txt").read_text(encoding="utf-8"))
+        say((demo / "about.txt").read_text(encoding="utf-8"))
         path = demo / "recording.jsonl"
         model = ModelChoice(
             plugin=REPLAY, name=MODEL_NAME, settings={"path": path}, shown="the recorded model"

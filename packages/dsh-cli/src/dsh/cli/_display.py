@@ -16,6 +16,7 @@ from dsh.agent import Hooks
 from dsh.cli._delegations import Delegation
 from dsh.cli._drawing import drawing, totals
 from dsh.cli._printable import on_one_line
+from dsh.cli._streams import say
 from dsh.cli._watch import Watch
 
 __all__ = ["displayed"]
@@ -32,7 +33,7 @@ async def displayed(hooks: Hooks) -> AsyncGenerator[Watch]:
     """Show what the runs of a host do for as long as the block runs; its last state stays."""
     console = Console(stderr=True)
     if not console.file.isatty() or console.is_dumb_terminal:
-        yield Watch(hooks, _Lines(console).tell)
+        yield Watch(hooks, _tell)
         return
     tree = _Tree(console)
     watch = tree.watch = Watch(hooks, tree.note)
@@ -71,20 +72,12 @@ class _Tree:
             await trio.sleep(SHORTEST)
 
 
-@final
-class _Lines:
-    """Says in one line what happened, for files, pipes and terminals that cannot draw."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def tell(self, found: Delegation, news: str) -> None:
-        if not news:
-            return
-        if found.ended is not None:
-            news = f"{news} ({totals(found, found.ended)})"
-            if found.detail is not None:
-                news = f"{news}: {found.detail}"
-        line = f"{on_one_line(found.label)} [{found.provider}]: {on_one_line(news)}"
-        self._console.file.write(f"{line}\n")
-        self._console.file.flush()
+def _tell(found: Delegation, news: str) -> None:
+    """Say in one line what happened, for files, pipes and terminals that cannot draw."""
+    if not news:
+        return
+    if found.ended is not None:
+        news = f"{news} ({totals(found, found.ended)})"
+        if found.detail is not None:
+            news = f"{news}: {found.detail}"
+    say(f"{on_one_line(found.label)} [{on_one_line(found.provider)}]: {on_one_line(news)}\n")

@@ -78,13 +78,17 @@ def read_logs(directory: str) -> list[Log]:
     """Every log in *directory*, oldest first.
 
     Raises:
-      BadInputError: there are none, one cannot be read, or has a time that no clock shows.
+      BadInputError: there are none, one cannot be read, has a time that no clock shows, or has the
+        id of another.
     """
     try:
         logs = [read_log(path) for path in log_files(directory)]
     except LogFormatError as exc:
         raise BadInputError(ARGUMENT, f"{exc}; dsh check says more") from exc
+    files: dict[str, Path] = {}
     for log in logs:
+        if (other := files.setdefault(log.header.id, log.path)) is not log.path:
+            raise BadInputError(ARGUMENT, f"{other} and {log.path} are logs of the same session")
         times = (log.header.created_at, *(event.time for event in log.events))
         if not all(0 <= time <= LATEST for time in times):
             raise BadInputError(ARGUMENT, f"{log.path} has a time that no clock shows")

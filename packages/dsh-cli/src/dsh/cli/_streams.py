@@ -4,9 +4,11 @@ import errno
 import io
 import os
 import sys
-from typing import Final
+from typing import Final, TextIO
 
-__all__ = ["discard_output", "is_output_full", "prepare_streams"]
+from dsh.cli._printable import written
+
+__all__ = ["discard_output", "is_output_full", "prepare_streams", "say"]
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -25,6 +27,17 @@ def prepare_streams() -> bool:
     return bool(sys.stdout)
 
 
+def say(text: str) -> None:
+    """Write *text* to standard error; where that takes it no longer, nothing is kept from then on.
+
+    What it has are notes: a run does not fail because nobody reads them.
+    """
+    try:
+        written(sys.stderr, text)
+    except OSError:
+        _discard(sys.stderr)
+
+
 def is_output_full(error: OSError) -> bool:
     """Whether *error* says that there is no place for what is written."""
     return error.errno in _FULL
@@ -32,4 +45,10 @@ def is_output_full(error: OSError) -> bool:
 
 def discard_output() -> None:
     """Have what is still to be written go nowhere, Python's own flush at its end included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout)
+
+
+def _discard(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
