@@ -193,7 +193,7 @@ def test_a_stale_page_is_found_until_it_is_written_again(plant: Plant) -> None:
     """A generated page that was edited or merged by hand fails until it is generated anew."""
     root = tree(plant, inventory())
     page = root / PAGE.owns
-    page.write_text(page.read_text() + "by hand\n")
+    page.write_text(page.read_text(encoding="utf-8") + "by hand\n", encoding="utf-8")
     assert check(root) == ["docs/guarantees.md: stale; run scripts/generate"]
     assert PAGE.write(root) == ["docs/guarantees.md"]
     assert check(root) == []

@@ -73,9 +73,9 @@ def tree(plant: Plant) -> Path:
 
 
 def edit(root: Path, path: str, old: str, new: str) -> None:
-    text = (root / path).read_text()
+    text = (root / path).read_text(encoding="utf-8")
     assert old in text
-    (root / path).write_text(text.replace(old, new, 1))
+    (root / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def test_pages_that_are_up_to_date_hold(tree: Path) -> None:
@@ -84,7 +84,7 @@ def test_pages_that_are_up_to_date_hold(tree: Path) -> None:
 
 
 def test_the_errors_are_listed_with_code_base_and_summary(tree: Path) -> None:
-    page = (tree / errors.PATH).read_text()
+    page = (tree / errors.PATH).read_text(encoding="utf-8")
     assert "| `dsh.one.OneStopError` | `STOPPED` | `OneError` | It stopped. |" in page
     assert "| `dsh.one.OneError` | none | `Exception` | Base of all. |" in page
     assert "| `dsh.two.TwoError` | `TWO` | `OneError` | Too much. |" in page
@@ -92,7 +92,7 @@ def test_the_errors_are_listed_with_code_base_and_summary(tree: Path) -> None:
 
 
 def test_the_configuration_is_listed_field_by_field(tree: Path) -> None:
-    page = (tree / configuration.PATH).read_text()
+    page = (tree / configuration.PATH).read_text(encoding="utf-8")
     assert "## dsh-two: `dsh.two.TwoConfig`\n\nHow two behaves.\n" in page
     assert "| `url` | `str` | required | Where it is. |" in page
     assert "| `retries` | `int, ≥ 0` | `2` | How often \\| at most. |" in page
@@ -102,7 +102,7 @@ def test_the_configuration_is_listed_field_by_field(tree: Path) -> None:
 
 
 def test_the_packages_are_listed_with_graph_and_seams(tree: Path) -> None:
-    page = (tree / packages.PATH).read_text()
+    page = (tree / packages.PATH).read_text(encoding="utf-8")
     assert "    dsh-two --> dsh-one\n" in page
     assert "| `dsh.one` | The first. | trio |" in page
     assert "| models | dsh-one | dsh-two |  |" in page
@@ -159,7 +159,7 @@ def test_a_consumer_that_knows_an_implementation_is_found(tree: Path) -> None:
 
 
 def test_the_snapshot_shows_what_callers_write_against(tree: Path) -> None:
-    one = (tree / "docs/api/dsh-one.txt").read_text()
+    one = (tree / "docs/api/dsh-one.txt").read_text(encoding="utf-8")
     assert "[dsh.one]\n" in one
     assert "@dataclass(frozen=True) class Thing\n" in one
     assert "    tags: list[str] = field(default_factory=list)\n" in one
@@ -167,7 +167,9 @@ def test_the_snapshot_shows_what_callers_write_against(tree: Path) -> None:
     assert "async def make(size: int, /, *, mark: object = EMPTY) -> Thing\n" in one
     assert "_hidden" not in one.replace("_hidden: int = 0) -> None", "")
     assert "inner" not in one
-    assert "OneError = dsh.one._errors.OneError" in (tree / "docs/api/dsh-two.txt").read_text()
+    assert "OneError = dsh.one._errors.OneError" in (tree / "docs/api/dsh-two.txt").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from dsh.cli import main
 
-DSH = f"{sys.executable} -m dsh.cli"
+DSH = shlex.join([sys.executable, "-m", "dsh.cli"])
 
 
 def shell(words: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -130,10 +131,9 @@ async def test_a_member_that_ended_since_it_was_seen_is_not_waited_for() -> None
 
 async def test_a_process_that_left_the_group_by_setsid_lives_on(reap: list[int]) -> None:
     """The documented limitation: a session of its own is out of reach, and delays nothing."""
-    words = (
-        f"{sys.executable} -S -E -c 'import os,time; os.setsid(); print(os.getpid(), flush=True)"
-    )
-    process = await opened(f"{words}; time.sleep(1000)' & cat >/dev/null")
+    code = "import os,time; os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
+    words = shlex.join([sys.executable, "-S", "-E", "-c", code])
+    process = await opened(f"{words} & cat >/dev/null")
     pid = int(await process.stdout.receive_some())
     reap.append(pid)
     await ended(process)
