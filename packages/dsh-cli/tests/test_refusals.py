@@ -1,5 +1,6 @@
 """What cannot be meant is refused in one line, before anything is started."""
 
+import errno
 import io
 import os
 import pty
@@ -137,10 +138,30 @@ def test_a_pipe_among_the_logs_is_not_waited_for(
     assert [line[:4] for line in verdicts] == ["ok  ", "FAIL"]
 
 
-def test_a_time_that_no_clock_shows_is_refused(refused: Any, log: Any) -> None:
+def test_a_time_that_no_clock_shows_is_refused_by_show_and_found_by_check(
+    refused: Any, log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs: Path = log.directory
     for number, time in enumerate((10**400, -1)):
-        logs = log(f"log-{number}", [TurnStarted(turn=1, time=time)])
-        assert "log-0.jsonl has a time that no clock shows" in refused("show", str(logs))
+        log(f"log-{number}", [TurnStarted(turn=1, time=time)])
+    assert "log-0.jsonl has a time that no clock shows" in refused("show", str(logs))
+    assert main(["check", str(logs)]) == 1
+    problem = "jsonl has a time that no clock shows"
+    assert capsys.readouterr().out.splitlines() == [
+        f"FAIL log-{number}.jsonl: {logs}/log-{number}.{problem}" for number in range(2)
+    ]
+
+
+def test_a_log_directory_that_may_not_be_read_is_not_called_empty(
+    refused: Any, log: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listdir(_: object) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied")  # for root there is no such
+
+    logs = str(log("one", log.turn("hi", "ho")))
+    monkeypatch.setattr(os, "listdir", listdir)
+    for command in ("show", "check"):
+        assert f"LOGDIR: {logs!r} cannot be read: Permission denied" in refused(command, logs)
 
 
 def test_a_prompt_that_is_no_text_is_refused(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,9 @@ def _verdict(path: Path) -> tuple[bool, str]:
     try:
         log = read_log(path)
         check_log(log.events)
-    except (BadInputError, LogFormatError, SessionInvariantError) as exc:
+    except BadInputError as exc:
+        return False, exc.problem
+    except (LogFormatError, SessionInvariantError) as exc:
         return False, str(exc)
     return True, f"{counted(len(log.events), 'event')}{_notes(log)}"
 

@@ -10,13 +10,17 @@ class CliError(HarnessError):
 
 
 class BadInputError(CliError):
-    """An argument, or what it names, cannot be used; ``argument`` says which. Nothing started."""
+    """An argument, or what it names, cannot be used; nothing was started.
+
+    ``argument`` says which, ``problem`` why not.
+    """
 
     code = "BAD_INPUT"
 
     def __init__(self, argument: str, problem: str) -> None:
         super().__init__(f"{argument}: {problem}")
         self.argument = argument
+        self.problem = problem
 
 
 class NoModelChosenError(CliError):

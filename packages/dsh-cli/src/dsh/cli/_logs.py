@@ -41,12 +41,15 @@ def log_files(directory: str) -> list[Path]:
     """The files of the logs in *directory*, by name.
 
     Raises:
-      BadInputError: it is no directory, or has no logs.
+      BadInputError: it is no directory, cannot be read, or has no logs.
     """
-    root = Path(directory)
-    if not os.path.isdir(root):
+    if not os.path.isdir(directory):
         raise BadInputError(ARGUMENT, f"{directory!r} is no directory")
-    found = sorted(root.glob(f"*{SUFFIX}"))
+    try:
+        found = [Path(directory, name) for name in sorted(os.listdir(directory))]
+    except OSError as exc:
+        raise BadInputError(ARGUMENT, f"{directory!r} cannot be read: {exc.strerror}") from exc
+    found = [path for path in found if path.name.endswith(SUFFIX)]
     if not found:
         raise BadInputError(ARGUMENT, f"there are no logs (*{SUFFIX}) in {directory!r}")
     return found
@@ -57,7 +60,7 @@ def read_log(path: Path) -> Log:
 
     Raises:
       LogFormatError: it is no log, or damaged.
-      BadInputError: it cannot be read.
+      BadInputError: it cannot be read, or has a time that no clock shows.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
@@ -66,6 +69,9 @@ def read_log(path: Path) -> Log:
     except OSError as exc:
         raise BadInputError(ARGUMENT, f"{path} cannot be read: {exc.strerror}") from exc
     decoded: DecodedLog = decode_log(data, source=str(path))
+    times = (decoded.header.created_at, *(event.time for event in decoded.events))
+    if not all(0 <= time <= LATEST for time in times):
+        raise BadInputError(ARGUMENT, f"{path} has a time that no clock shows")
     return Log(
         path=path,
         header=decoded.header,
@@ -78,8 +84,7 @@ def read_logs(directory: str) -> list[Log]:
     """Every log in *directory*, oldest first.
 
     Raises:
-      BadInputError: there are none, one cannot be read, has a time that no clock shows, or has the
-        id of another.
+      BadInputError: there are none, one cannot be read, or two are of the same session.
     """
     try:
         logs = [read_log(path) for path in log_files(directory)]
@@ -89,7 +94,4 @@ def read_logs(directory: str) -> list[Log]:
     for log in logs:
         if (other := files.setdefault(log.header.id, log.path)) is not log.path:
             raise BadInputError(ARGUMENT, f"{other} and {log.path} are logs of the same session")
-        times = (log.header.created_at, *(event.time for event in log.events))
-        if not all(0 <= time <= LATEST for time in times):
-            raise BadInputError(ARGUMENT, f"{log.path} has a time that no clock shows")
     return sorted(logs, key=lambda log: log.header.created_at)
