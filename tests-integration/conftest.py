@@ -1,5 +1,6 @@
 """A host with both in-process backends, and a parent that delegates to them."""
 
+import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -28,7 +29,12 @@ async def home() -> AsyncGenerator[Home]:
 
 @pytest.fixture
 def plain_http(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Trust nobody: an SDK reads every certificate of the machine for each client it makes, which
-    takes longer than most of the tests that ask an endpoint without TLS."""
+    """Ask an endpoint of this machine, without TLS, as if there were no more to a network.
+
+    No proxy, which would be asked for loopback as well. And nobody is trusted: an SDK reads every
+    certificate of the machine for each client it makes, which takes longer than most of the tests.
+    """
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))

@@ -1,6 +1,7 @@
 """What an endpoint can do wrong, and the error that becomes of it."""
 
 import json
+import os
 import traceback
 from collections import Counter
 from collections.abc import Iterator
@@ -54,6 +55,32 @@ async def test_a_refusal_has_its_code_and_the_providers_words(
     assert error.code == code
     assert str(error) == f"HTTP {status}: not like this"
     assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9"),
+        ("HTTP_PROXY", "gopher://127.0.0.1:9"),
+        ("HTTP_PROXY", "http://127.0.0.1:nine"),
+        ("SSL_CERT_FILE", os.devnull),
+    ],
+)
+async def test_an_environment_that_no_connection_can_be_made_in_is_named(
+    dialect: Dialect,
+    endpoint: FakeEndpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+) -> None:
+    async with no_retries(dialect, endpoint) as model:
+        with monkeypatch.context() as unusable:
+            unusable.setenv(variable, value)
+            error = await failure(model)
+        assert error.code == "TRANSPORT"
+        assert variable in str(error)
+        endpoint.replies = [dialect.answer(TextBlock(text="Here."))]
+        assert (await ask(model)).content == (TextBlock(text="Here."),)
 
 
 @pytest.mark.parametrize(

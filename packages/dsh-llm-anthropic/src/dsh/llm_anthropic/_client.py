@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Final, final
 
 from dsh.agent import ChatResponse, ModelError, OnDelta
-from dsh.agent.wire import VendorErrors, bound_retry_after, read_answer
+from dsh.agent.wire import VendorErrors, bound_retry_after, read_answer, unusable_environment
 from dsh.llm_anthropic._answer import Answer
 from dsh.llm_anthropic._config import AnthropicConfig
 from dsh.llm_anthropic._request import Json
@@ -41,19 +41,23 @@ class Client:
             key=key,
         )
         timeout = httpx2.Timeout(config.timeout, connect=min(config.timeout, CONNECT_SECONDS))
+        try:
+            # Of its own: no limit on connections but the host's, and a key follows no redirect.
+            connections = httpx2.AsyncClient(
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=None),
+                follow_redirects=False,
+                event_hooks={"response": [bound_retry_after]},
+            )
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as exc:
+            raise unusable_environment(exc) from exc
         self._sdk = anthropic.AsyncAnthropic(
             api_key=key,
             base_url=config.base_url,
             max_retries=config.max_retries,
             timeout=timeout,
             default_headers={"User-Agent": f"dsh-llm-anthropic/{version('dsh-llm-anthropic')}"},
-            # Of its own: no limit on connections but the host's, and a key follows no redirect.
-            http_client=httpx2.AsyncClient(
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=None),
-                follow_redirects=False,
-                event_hooks={"response": [bound_retry_after]},
-            ),
+            http_client=connections,
         )
         # The body is the wire's own JSON. As `extra_body` it reaches it untouched; the typed
         # parameters would be walked through again, and take none that the SDK does not know.

@@ -5,7 +5,13 @@ from importlib.metadata import version
 from typing import final
 
 from dsh.agent import ChatResponse, ModelError, OnDelta
-from dsh.agent.wire import VendorErrors, bound_retry_after, read_answer, read_body
+from dsh.agent.wire import (
+    VendorErrors,
+    bound_retry_after,
+    read_answer,
+    read_body,
+    unusable_environment,
+)
 from dsh.llm_openai._answer import Answer
 from dsh.llm_openai._config import OpenAIConfig
 from dsh.llm_openai._request import Json
@@ -41,19 +47,23 @@ class Client:
             key=key,
         )
         timeout = httpx2.Timeout(config.timeout, connect=min(config.timeout, CONNECT_SECONDS))
+        try:
+            # Of its own: no limit on connections but the host's, and a key follows no redirect.
+            connections = httpx2.AsyncClient(
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=None),
+                follow_redirects=False,
+                event_hooks={"response": [bound_retry_after]},
+            )
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as exc:
+            raise unusable_environment(exc) from exc
         self._sdk = openai.AsyncOpenAI(
             api_key=key,
             base_url=config.base_url,
             max_retries=config.max_retries,
             timeout=timeout,
             default_headers={"User-Agent": f"dsh-llm-openai/{version('dsh-llm-openai')}"},
-            # Of its own: no limit on connections but the host's, and a key follows no redirect.
-            http_client=httpx2.AsyncClient(
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=None),
-                follow_redirects=False,
-                event_hooks={"response": [bound_retry_after]},
-            ),
+            http_client=connections,
         )
         # The body is the wire's own JSON. As `extra_body` it reaches it untouched; the typed
         # parameters would be walked through again, and take none that the SDK does not know.

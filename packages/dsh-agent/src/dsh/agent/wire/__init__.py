@@ -11,7 +11,7 @@ says how long a refusal may have a request wait. Put answers together with
 from dsh.agent.wire._conversation import sendable_messages
 from dsh.agent.wire._endpoint import checked_key, checked_url
 from dsh.agent.wire._events import EventDecoder, ServerSentEvent
-from dsh.agent.wire._failure import VendorErrors, body_error, quoted_start
+from dsh.agent.wire._failure import VendorErrors, body_error, quoted_start, unusable_environment
 from dsh.agent.wire._retry_after import Refusable, bound_retry_after
 from dsh.agent.wire._schema import lower_schema
 from dsh.agent.wire._stream import HttpAnswer, read_answer, read_body
@@ -31,4 +31,5 @@ __all__ = [
     "read_answer",
     "read_body",
     "sendable_messages",
+    "unusable_environment",
 ]

@@ -8,7 +8,7 @@ from typing import Final, Protocol, cast, final
 
 from dsh.agent._model import ChatResponse, ModelError, model_error_code
 
-__all__ = ["VendorErrors", "body_error", "quoted_start"]
+__all__ = ["VendorErrors", "body_error", "quoted_start", "unusable_environment"]
 
 MAX_START: Final = 100
 """How many characters an error quotes of what is no answer."""
@@ -106,6 +106,20 @@ def body_error(body: Mapping[str, object], *, key: str, response: ChatResponse) 
         code = CODES.get(str(status)) or CODES.get(str(kind)) or "SERVER"
     words = _words(body) or json.dumps(body)
     return ModelError(_quoted(words, key), code=code, response=response)
+
+
+def unusable_environment(exc: Exception) -> ModelError:
+    """The error for an HTTP client that refuses to be made, which *exc* says why.
+
+    Nothing but the environment of the process can have it do so: a proxy of a scheme that it does
+    not speak, or certificates that cannot be read.
+    """
+    return ModelError(
+        f"no connection can be made as the environment has it: {exc} (proxies are read from"
+        " HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, certificates from SSL_CERT_FILE and"
+        " SSL_CERT_DIR)",
+        code="TRANSPORT",
+    )
 
 
 def quoted_start(text: str, key: str) -> str:
