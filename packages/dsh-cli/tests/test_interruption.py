@@ -17,13 +17,14 @@ from dsh.cli import main
 ENDPOINT = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
 
 PROGRAM = """
+import os
 import sys
 import trio
 from dsh.cli._interruption import interruptible
 
 async def main():
-    with interruptible(lambda: print("cancelled", flush=True)):
-        print("ready", flush=True)
+    with interruptible(lambda: os.write(1, b"cancelled\\n")):
+        os.write(1, b"ready\\n")  # unlike print, which a handler that prints may not interrupt
         with trio.CancelScope(shield=True):
             await trio.sleep_forever()
 
