@@ -7,7 +7,9 @@ import pytest
 
 from gates.plain import COLOURS
 
-SHOWN_BY = COLOURS | {"COLUMNS", "LINES", "NO_COLOR", "PYTEST_ADDOPTS"}
+WARNED_BY = {"PYTHONASYNCIODEBUG", "PYTHONDEVMODE", "PYTHONWARNINGS"}
+
+SHOWN_BY = COLOURS | WARNED_BY | {"COLUMNS", "LINES", "NO_COLOR", "PYTEST_ADDOPTS"}
 """Variables that change what programs print; a test that is about one of them sets it."""
 
 

@@ -107,6 +107,16 @@ def test_what_a_command_starts_keeps_its_bytecode(
     assert run(clone / "scripts" / "test", path=bare).stderr.startswith("<>\n")
 
 
+@pytest.mark.parametrize("command", ["coverage", "test"])
+def test_tests_run_with_utf_8_whatever_the_locale(
+    clone: Path, bare: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    (bare / "uv").write_text('#!/bin/sh\necho "<$PYTHONUTF8>" >&2\nexit 2\n')
+    (bare / "uv").chmod(0o755)
+    assert run(clone / "scripts" / command, path=bare).stderr.startswith("<1>\n")
+
+
 def test_developing_an_unknown_package_names_the_known_ones(clone: Path, bare: Path) -> None:
     (bare / "uv").write_text("#!/bin/sh\n")
     (bare / "uv").chmod(0o755)
