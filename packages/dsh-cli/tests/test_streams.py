@@ -12,14 +12,14 @@ import pytest
 
 from dsh.cli import main
 
-DSH = shlex.join([sys.executable, "-m", "dsh.cli"])
+DSH = f'dsh() {{ {shlex.quote(sys.executable)} -m dsh.cli "$@"; }}'
 
 
 def shell(words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a line of shell, in which ``dsh`` is the command."""
     given = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
     return subprocess.run(
-        ["sh", "-c", words.replace("dsh ", f"{DSH} ")],
+        ["sh", "-c", f"{DSH}; {words}"],
         env=given | {"PYTHONPATH": os.pathsep.join(sys.path)} | env,
         capture_output=True,
         text=True,
@@ -85,7 +85,7 @@ def test_a_refusal_that_nobody_reads_is_one_all_the_same() -> None:
 
 def test_what_an_output_has_no_bytes_for_is_spelt_out(log: Any) -> None:
     directory: Path = log("a", log.turn("Zähle\N{HORIZONTAL ELLIPSIS}", "\N{SNOWMAN}"))
-    ended = shell(f"dsh show {directory}", PYTHONIOENCODING="ascii", COLUMNS="80")
+    ended = shell(f"dsh show {shlex.quote(str(directory))}", PYTHONIOENCODING="ascii", COLUMNS="80")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "Z\\xe4hle\\u2026" in ended.stdout
     assert "\\u2603" in ended.stdout
