@@ -70,10 +70,8 @@ def test_notes_that_nobody_takes_change_neither_the_answer_nor_the_status(
     stream: str, tmp_path: Path
 ) -> None:
     status = tmp_path / "status"
-    words = "(dsh demo --log {logs}; echo $? >{status}) {stream}".format(
-        logs=tmp_path / "logs", status=status, stream=stream
-    )
-    ended = shell(f"exec 3>&1; {words}")
+    logs, told = shlex.quote(str(tmp_path / "logs")), shlex.quote(str(status))
+    ended = shell(f"exec 3>&1; (dsh demo --log {logs}; echo $? >{told}) {stream}")
     assert (status.read_text(), ended.stderr) == ("0\n", "")
     assert "12 litres per week" in ended.stdout
     assert main(["check", str(tmp_path / "logs")]) == 0
