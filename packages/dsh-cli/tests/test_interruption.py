@@ -114,6 +114,15 @@ def test_ctrl_c_that_an_import_of_the_command_swallows_ends_it_all_the_same(tmp_
         assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "imported\n")
 
 
+def test_ctrl_c_in_code_that_an_import_makes_of_a_string_has_the_same_status(
+    tmp_path: Path,
+) -> None:
+    """Python notes such an interrupt apart, as whoever makes dataclasses runs into."""
+    (tmp_path / "sniffio.py").write_text("exec('import signal; signal.raise_signal(2)')")
+    ended = started("models", path=tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 def test_ctrl_c_that_the_import_of_a_schema_swallows_cancels_the_run_before_it_asks(
     tmp_path: Path,
 ) -> None:

@@ -4,4 +4,6 @@ import sys
 
 from dsh.cli import main
 
-sys.exit(main())
+status = main()
+exec("")  # else a Ctrl-C that fell into code from a string would be the end in place of the status
+sys.exit(status)
