@@ -78,9 +78,7 @@ def server() -> Server:
 async def trial(server: Server, model: OpenAIModel, tool_choice: ToolChoice, seed: int) -> str:
     """What became of one delegation: ``passed``, or what went wrong."""
     forced = tool_choice == "required"
-    options: dict[str, object] = {"seed": seed, "max_tokens": 400}
-    # Cold, a small model that began with a wrong name says nothing else until it is cut.
-    options["temperature"] = 0.2 if forced else 0.7
+    options: dict[str, object] = {"temperature": 0.2, "seed": seed, "max_tokens": 400}
     if forced:
         options["tool_choice"] = "required"  # of every request, the child's included
     defaults = AgentOptions(model=server.model, options=options, max_steps=1)
