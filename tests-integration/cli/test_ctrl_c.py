@@ -1,4 +1,4 @@
-"""Ctrl-C at random moments, in processes of their own."""
+"""Ctrl-C at random moments and SIGTERM in the middle, in processes of their own."""
 
 import json
 import os
@@ -102,3 +102,31 @@ def test_what_was_said_before_ctrl_c_is_kept(endpoint: FakeEndpoint, tmp_path: P
     assert ends["quick"] == ("completed", "done")
     assert ends["slow"][0] == "aborted"
     assert "dsh: cancelled: Go.; slow" in err
+
+
+def test_sigterm_ends_a_run_in_good_order_with_its_own_status(
+    endpoint: FakeEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What stops a container or a job leaves no child behind, and the logs say who was cut off."""
+    started: list[subprocess.Popen[str]] = []
+
+    async def ended_from_outside(body: Body) -> Reply:
+        if body["messages"][-1]["content"] == "slow":
+            started[0].send_signal(signal.SIGTERM)
+        return await slowly(body)
+
+    endpoint.answer = ended_from_outside
+    with subprocess.Popen(
+        [*COMMAND, "run", "Go.", "--log", str(tmp_path)],
+        env=environment(endpoint.url),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        started.append(process)
+        out, said = process.communicate(timeout=60)
+    assert (process.returncode, out) == (143, "")
+    assert "dsh: aborted: interrupted by SIGTERM" in said
+    assert "\ndsh: cancelled: " in said
+    assert "slow [spawn]: aborted" in said
+    assert main(["check", str(tmp_path)]) == 0, capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Ctrl-C, once and twice, and at moments when it can be lost."""
+"""Ctrl-C and SIGTERM, once and twice, and at moments when they can be lost."""
 
 import io
 import os
@@ -40,13 +40,18 @@ def _interruptible() -> Generator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_the_first_ctrl_c_cancels_and_the_second_ends_what_does_not_end() -> None:
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("second", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_first_signal_cancels_and_the_second_ends_what_does_not_end(
+    first: signal.Signals, second: signal.Signals, status: int
+) -> None:
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        for line in (b"ready\n", b"cancelled\n"):
-            assert process.stdout.readline() == line
-            process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(first)
+        assert process.stdout.readline() == b"cancelled\n"
+        process.send_signal(second)
+        assert process.wait(60) == status
 
 
 def test_the_second_ctrl_c_gives_a_terminal_its_cursor_back() -> None:

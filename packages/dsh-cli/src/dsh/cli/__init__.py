@@ -2,7 +2,7 @@
 
 - ``_command`` and ``_parser``: the command line, and `main`, where the console script enters;
   ``_streams``, ``_printable`` and ``_errors``: what goes in and out, and what is refused;
-  ``_interruption``: Ctrl-C.
+  ``_interruption``: Ctrl-C and SIGTERM.
 - ``_running`` and ``_demo``: ``dsh run`` and ``dsh demo``. ``_asking`` is what is asked,
   ``_schema`` the shape of the answer, ``_model_choice`` and ``_provider_choice`` what it runs on,
   ``_composition`` the host made of that, ``_user`` who asks it, ``_answer`` what is printed.

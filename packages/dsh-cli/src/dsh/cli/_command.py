@@ -2,7 +2,7 @@
 
 `dsh --help` costs no more than Python and argparse: a subcommand's module, and with it trio,
 pydantic and rich, is imported here and nowhere else, once it is known which one is wanted, and
-once Ctrl-C is taken note of.
+once signals are taken note of.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the `dsh` command and return its exit status.
 
     0 is success, 1 that what was asked for did not succeed, 2 that it was refused before anything
-    was started (one line on standard error says why), 130 that it was interrupted.
+    was started (one line on standard error says why), 130 that Ctrl-C ended it, 143
+    that SIGTERM did.
 
     Args:
         arguments: What stands after the command's name; by default the process's own arguments.
@@ -37,13 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: After `--help` (status 0) and for arguments nobody understands (status 2).
     """
+    interruption: Interruption | None = None
     try:
         with interruptible(raising) as interruption:
             status = _performed(arguments, interruption)
             interruption.raise_lost()
             return status
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return INTERRUPTED if interruption is None else interruption.status
 
 
 def _performed(arguments: Sequence[str] | None, interruption: Interruption) -> int:

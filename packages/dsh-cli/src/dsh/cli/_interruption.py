@@ -1,7 +1,7 @@
-"""Ctrl-C: once ends the command in good order, twice ends the process.
+"""Ctrl-C and SIGTERM: the first ends the command in good order, the second ends the process.
 
-It is taken note of before anything is imported that costs time: an extension module may swallow a
-``KeyboardInterrupt`` that falls into its import. So this imports nothing but the standard library.
+They are taken note of before anything is imported that costs time: an extension module may swallow
+a ``KeyboardInterrupt`` that falls into its import. So this imports the standard library alone.
 """
 
 import os
@@ -14,24 +14,42 @@ from typing import Final, final
 __all__ = ["INTERRUPTED", "Interruption", "interruptible", "raising"]
 
 INTERRUPTED: Final = 130
-"""The exit status of an interrupted command: what shells call the end by signal 2, 128 more."""
+"""The exit status of a command that Ctrl-C ended; of any signal, shells say its number and 128."""
+
+_NAMES: Final = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+"""The signals that ask a command to end, and what they are called."""
 
 _SHOW_CURSOR: Final = b"\x1b[?25h"
 
 Act = Callable[[], object]
-"""What is done about Ctrl-C; called from a signal handler, and again where that was in vain."""
+"""What is done about the first; called from a signal handler, and again where that was in vain."""
 
 
 @final
 class Interruption:
-    """Takes Ctrl-C, as a signal handler, and remembers that it was pressed."""
+    """Takes the signals, as their handler, and remembers the first."""
 
     def __init__(self) -> None:
-        self.happened = False
+        self._signal: int | None = None
         self._act: Act = raising
         self._raised = False
 
-    def __call__(self, _: int, __: FrameType | None) -> None:
+    @property
+    def happened(self) -> bool:
+        """Whether a signal came."""
+        return self._signal is not None
+
+    @property
+    def name(self) -> str:
+        """What a person calls the signal that came, or else the one that comes mostly."""
+        return _NAMES[signal.Signals(self._signal or signal.SIGINT)]
+
+    @property
+    def status(self) -> int:
+        """The exit status of a command that the signal ended."""
+        return INTERRUPTED if self._signal is None else 128 + self._signal
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
         """Act on the first; the second ends the process where it stands.
 
         The second one asks nobody, so that it works when the first is being waited for by
@@ -41,8 +59,8 @@ class Interruption:
         if self.happened:
             if os.isatty(2):
                 os.write(2, _SHOW_CURSOR)
-            os._exit(INTERRUPTED)
-        self.happened = True
+            os._exit(128 + number)
+        self._signal = number
         self._raised = self._act is raising
         self._act()
 
@@ -53,7 +71,7 @@ class Interruption:
 
     @contextmanager
     def acting(self, act: Act) -> Generator[None]:
-        """Have it acted on by *act* in the block; at once if it was pressed before."""
+        """Have it acted on by *act* in the block; at once if it came before."""
         before, self._act = self._act, act
         try:
             if self.happened:
@@ -66,20 +84,21 @@ class Interruption:
 
 @contextmanager
 def interruptible(act: Act) -> Generator[Interruption]:
-    """Have Ctrl-C call *act* in the block, the innermost one counts; a second ends the process.
+    """Have the first signal call *act* in the block, the innermost one; a second ends the process.
 
-    Where Ctrl-C is ignored, as in the background of a shell, it stays ignored; where a thread
-    other than the main one asks, who has it keeps it.
+    Where a signal is ignored, as Ctrl-C is in the background of a shell, it stays ignored; where a
+    thread other than the main one asks, who has it keeps it.
     """
-    before = signal.getsignal(signal.SIGINT)
-    interruption = before if isinstance(before, Interruption) else Interruption()
-    taken = interruption is not before and _take(interruption)
+    before = {number: signal.getsignal(number) for number in _NAMES}
+    outer = next((each for each in before.values() if isinstance(each, Interruption)), None)
+    interruption = Interruption() if outer is None else outer
+    taken = [number for number in _NAMES if outer is None and _take(number, interruption)]
     try:
         with interruption.acting(act):
             yield interruption
     finally:
-        if taken:
-            signal.signal(signal.SIGINT, before)
+        for number in taken:
+            signal.signal(number, before[number])
 
 
 def raising() -> None:
@@ -87,12 +106,12 @@ def raising() -> None:
     raise KeyboardInterrupt
 
 
-def _take(interruption: Interruption) -> bool:
-    """Have *interruption* handle the signal, if it may."""
-    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+def _take(number: int, interruption: Interruption) -> bool:
+    """Have *interruption* handle a signal, if it may."""
+    if signal.getsignal(number) in (signal.SIG_IGN, None):
         return False
     try:
-        signal.signal(signal.SIGINT, interruption)
+        signal.signal(number, interruption)
     except ValueError:  # only the main thread may
         return False
     return True

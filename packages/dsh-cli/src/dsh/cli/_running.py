@@ -19,7 +19,7 @@ from dsh.cli._composition import AGENT_PROVIDER, Composition, Parts, composed
 from dsh.cli._delegations import label_of
 from dsh.cli._display import displayed
 from dsh.cli._errors import BadInputError
-from dsh.cli._interruption import INTERRUPTED, interruptible
+from dsh.cli._interruption import interruptible
 from dsh.cli._model_choice import choose_model
 from dsh.cli._provider_choice import choose_provider
 from dsh.cli._schema import load_schema
@@ -42,7 +42,7 @@ def perform(options: argparse.Namespace) -> int:
 
 
 def asked(parts: Parts, asking: Asking) -> int:
-    """`ask` in a run of trio, into whose own code no Ctrl-C is raised: it is noted until asked."""
+    """`ask` in a run of trio, into whose own code no signal raises: it is noted until asked."""
     with interruptible(_note):
         return trio.run(ask, parts, asking)
 
@@ -54,8 +54,11 @@ async def ask(parts: Parts, asking: Asking) -> int:
       HarnessError: a part cannot be had; nothing was started.
     """
     scope = trio.CancelScope(relative_deadline=inf if asking.timeout is None else asking.timeout)
-    cancel = partial(scope.cancel, "interrupted by Ctrl-C")
     token = trio.lowlevel.current_trio_token()
+
+    def cancel() -> None:
+        scope.cancel(f"interrupted by {interruption.name}")
+
     with interruptible(partial(token.run_sync_soon, cancel)) as interruption:
         async with composed(parts) as home, displayed(home.host.hooks) as watch:
             answer = await _answer(home, asking, scope)
@@ -63,7 +66,7 @@ async def ask(parts: Parts, asking: Asking) -> int:
         print_answer(answer, watch, parts, asking)
     if answer.completed:
         return 1 if answer.lost else 0
-    return INTERRUPTED if interruption.happened else 1
+    return interruption.status if interruption.happened else 1
 
 
 async def _answer(home: Composition, asking: Asking, scope: trio.CancelScope) -> Answer:
@@ -93,7 +96,7 @@ def _go_on(then: Iterator[Saying], logged: EventLogged) -> None:
 
 
 def _note() -> None:
-    """Nothing to do: whoever takes Ctrl-C over next is told."""
+    """Nothing to do: whoever takes the signals over next is told."""
 
 
 def _here() -> None:
