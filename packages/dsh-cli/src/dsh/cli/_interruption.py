@@ -86,7 +86,7 @@ class Interruption:
 def interruptible(act: Act) -> Generator[Interruption]:
     """Have the first signal call *act* in the block, the innermost one; a second ends the process.
 
-    Where a signal is ignored, as Ctrl-C is in the background of a shell, it stays ignored; where a
+    Where a signal is ignored, as Ctrl-C is in the background of a script, it stays ignored; where a
     thread other than the main one asks, who has it keeps it.
     """
     before = {number: signal.getsignal(number) for number in _NAMES}

@@ -4,8 +4,8 @@ In which order to read it:
 
 - `_driver`: a child's life, step by step.
 - `_parent`: whose child it is; `_depth` and `_options`: how deep it lies, how it calls its model;
-  `_inheritance`: what it takes
-  over from its parent; `_composition`: what sets it apart before anybody sees it.
+  `_inheritance`: what it takes over from its parent; `_composition`: what sets it apart before
+  anybody sees it.
 - `_capture`: when a structured answer counts; `_structured`: the tool that takes it. `_prose` and
   the ``.md`` files are what its model reads.
 - `_reading`: what its answer is, and why it ended. `_tap`: what is told while it works.
