@@ -127,6 +127,17 @@ def test_a_log_that_cannot_be_read_is_refused(refused: Any, tmp_path: Path) -> N
     assert "one.jsonl cannot be read: it is no regular file" in refused("show", str(tmp_path))
 
 
+def test_a_log_that_leads_nowhere_is_refused_by_show_and_found_by_check(
+    refused: Any, log: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = log("one", log.turn("hi", "ho"))
+    (logs / "two.jsonl").symlink_to(logs / "gone")
+    assert "two.jsonl cannot be read: No such file or directory" in refused("show", str(logs))
+    assert main(["check", str(logs)]) == 1
+    verdicts = capsys.readouterr().out.splitlines()
+    assert [line[:4] for line in verdicts] == ["ok  ", "FAIL"]
+
+
 def test_a_pipe_among_the_logs_is_not_waited_for(
     refused: Any, log: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
