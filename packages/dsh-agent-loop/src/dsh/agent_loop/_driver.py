@@ -143,9 +143,7 @@ class Driver:
     def _is_busy(self) -> bool:
         if self._is_over:
             return False
-        if self._is_ending():
-            return not self._is_over
-        return self._task is not None or self._has_work()
+        return self._is_ending() or self._task is not None or self._has_work()
 
     def _is_inside(self, task: trio.lowlevel.Task) -> bool:
         """Whether *task* runs something of the open turn: it drives, or it is below that."""
